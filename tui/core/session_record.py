@@ -327,8 +327,9 @@ class Happened(_Record, frozen=True):
     cleared: a new conversation has begun; tabs: the detail is `OpenTabs` as JSON; notes: it is
     `AllNotes`; attached: `AllAttached`; efforts: `AllEfforts`; changes: `AllChanges`; said:
     `AllSaid`; delegates: `AllDelegates`; rewound: `Rewound`, about to be done; rewind done,
-    forward: its number; felt: by how many times the user says that the work was faster; cost: US
-    dollars of a response; reserved: the least that a request costs, until it is answered.
+    forward: its number; proposed: the role that was; felt: by how many times the user says that
+    the work was faster; cost: US dollars of a response; reserved: the least that a request costs,
+    until it is answered.
     """
 
     turn: int

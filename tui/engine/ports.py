@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from tui.core.images import ImageRules
     from tui.core.project_map import Seeds
     from tui.core.project_words import SkillFile
+    from tui.core.proposals import JudgedTurn
     from tui.core.recall import Recollection
 
 WireState = Literal["closed", "connecting", "open"]
@@ -463,6 +464,9 @@ class SessionArchive(Protocol):
 
     async def recall(self, session_id: str, asked: Recollection) -> str:
         """What was said in a session, and before it was forked: for a model."""
+
+    async def past_turns(self) -> list[JudgedTurn]:
+        """The newest turns that were judged, the newest first."""
 
 
 VerifyWhen = Literal["ask", "landed", "live"]

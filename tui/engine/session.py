@@ -64,6 +64,7 @@ if TYPE_CHECKING:
     from tui.engine.model_choice import ModelChoice
     from tui.engine.model_window import ModelWindow
     from tui.engine.noting import Noting
+    from tui.engine.proposing import Proposing
     from tui.engine.recording import SessionRecording
     from tui.engine.redoing import Redoing
     from tui.engine.resuming import Resuming, Resumption
@@ -110,6 +111,9 @@ OF_REWINDING = (intents.Rewind, intents.Forward, intents.UndoDecision, intents.R
 
 class Session:
     """One conversation over one workspace."""
+
+    proposing: Proposing | None = None
+    """Says which model should answer a draft; None: that is not wanted, or not yet."""
 
     def __init__(
         self,
@@ -454,6 +458,10 @@ class Session:
             from tui.engine.auto_effort import AutoEffort  # after the first paint
 
             AutoEffort(self._state)
+            if self.options.propose and self._ports.archive is not None:
+                from tui.engine.proposing import Proposing
+
+                self.proposing = Proposing(self.services)
         self._supervisor.start(self._foreground.dial(), "connecting")
         if self._resuming is not None:
             self._supervisor.start(self._resuming.read(), "reading the earlier part")

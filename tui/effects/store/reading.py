@@ -17,7 +17,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 from unicodedata import normalize
 
 import msgspec
@@ -53,6 +53,9 @@ from tui.core.typed_data import from_json, typed
 from tui.effects.store.schema import FILE, LOGS, unpacked
 from tui.effects.store.writing import in_use, settle
 from tui.errors import StoreRefused
+
+if TYPE_CHECKING:
+    from tui.core.proposals import JudgedTurn
 
 T = TypeVar("T")
 _Row = tuple[Any, ...]
@@ -117,6 +120,12 @@ class Archive:
     async def recall(self, session_id: str, asked: Recollection) -> str:
         """What was said in a session, and before it was forked: for a model."""
         return await asyncio.to_thread(recall, self._data_dir, session_id, asked)
+
+    async def past_turns(self) -> list[JudgedTurn]:
+        """The newest turns that were judged, the newest first."""
+        from tui.effects.store.cycles import past_turns  # which reads by this module
+
+        return await asyncio.to_thread(past_turns, self._data_dir)
 
 
 def recall(data_dir: Path, session_id: str, asked: Recollection) -> str:
