@@ -289,8 +289,9 @@ async def test_what_is_lost_on_the_way_is_done_again(tmp_path: Path) -> None:
     dask.add("w0")
     dask.add("w1")
     house = House(tmp_path / "work", dask)
-    program = "import sys, time, calc; time.sleep(0.2); sys.exit(calc.add(1, 2) != 3)"
-    ended = 0
+    program = "import sys, time, calc; print('begun', flush=True); time.sleep(0.4)"
+    program += "; sys.exit(calc.add(1, 2) != 3)"
+    ended, begun = 0, list[int]()
 
     async def one(number: int) -> tuple[int | None, str]:
         nonlocal ended
@@ -300,6 +301,7 @@ async def test_what_is_lost_on_the_way_is_done_again(tmp_path: Path) -> None:
         result = await house.runner.run(argv, said.extend, 60, how)
         assert not result.error, result.error
         ended += 1
+        begun.append((result.output or said).count(b"begun"))
         return result.status, said.decode() + result.strayed
 
     try:
@@ -317,6 +319,8 @@ async def test_what_is_lost_on_the_way_is_done_again(tmp_path: Path) -> None:
         dask.close()
     statuses = [status for status, _ in ends]
     assert statuses == [0 if number % 3 else 1 for number in range(30)], ends
+    assert begun == [1] * 30, "what was said before it was lost does not count"
+    assert any("was lost: run again on" in said for _, said in ends)
     assert any("is gone: duetto waits for it" in words for words in house.said)
 
 

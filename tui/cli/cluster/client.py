@@ -291,9 +291,10 @@ class ClusterClient:
         self._runs.pop(number, None)
         if not self._runs:
             self._blobs.clear()
-        said = ended.output[max(self._streamed.pop(number, 0) - ended.start, 0) :]
-        self._begun.pop(number, None)
-        self._tell(ClusterNews(ended=replace(ended, output=said)))
+        told = self._streamed.pop(number, 0)
+        again = len(self._begun.pop(number, ())) > 1
+        said = ended.output[0 if again else max(told - ended.start, 0) :]
+        self._tell(ClusterNews(ended=replace(ended, output=said, again=again)))
 
     async def _ended(self, task: RemoteTask) -> TaskEnd:
         """Run it again where a worker, the scheduler or a file got lost."""
