@@ -76,3 +76,24 @@ def test_a_folder_is_named_with_or_without_its_slash() -> None:
 )
 def test_pasted_paths(pasted: str, paths: list[str]) -> None:
     assert [path for path, _ in pasted_paths(pasted, "/home/u/p")] == paths
+
+
+@each(
+    "prompt, named",
+    [
+        ("/tmp/shot.png what is wrong here?", ["/tmp/shot.png"]),
+        ("'/tmp/my shot.png' what is wrong here?", ["/tmp/my shot.png"]),
+        ('"/tmp/my shot.png" and @a.py', ["/tmp/my shot.png", "a.py"]),
+        ("/tmp/my\\ shot.png", ["/tmp/my shot.png"]),
+        ("file:///tmp/my%20shot.png?", ["/tmp/my shot.png"]),
+        ("./docs/shot.webp why", ["docs/shot.webp"]),
+        ("/usr/bin/python is missing", []),
+        ("look at /tmp/shot.png", []),
+        ("shot.png is wrong", []),
+        ("~/shot.png", []),
+        ("/", []),
+        ("'/tmp/a.png", []),
+    ],
+)
+def test_an_image_that_a_prompt_begins_with_is_named(prompt: str, named: list[str]) -> None:
+    assert [one.name for one in mentions(prompt)] == named

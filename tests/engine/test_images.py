@@ -78,6 +78,13 @@ async def test_an_image_is_sent_once_and_said_with_its_size_and_tokens() -> None
     assert shown(request) == [jpeg()], "it was another one when it was sent"
 
 
+async def test_a_prompt_may_begin_with_the_path_of_an_image() -> None:
+    place = world()
+    assert shown(await ask(place, "./shot.png what is wrong here?")) == [png()]
+    why = await held(place, "/tmp/gone.png what is wrong here?")
+    assert "gone.png" in why
+
+
 async def test_all_is_said_again_with_its_images_in_their_places() -> None:
     place = world()
     await ask(place, "look at @shot.png")

@@ -33,6 +33,7 @@ from tui.core.conversation import Block, BlockKind
 from tui.core.document.hunk import PLACED, Decision, Hunk, Stage
 from tui.core.files import is_image_name
 from tui.core.inert_text import PROSE, inert
+from tui.engine.auto_effort import AutoEffort
 from tui.engine.intents import (
     Accept,
     Answer,
@@ -313,6 +314,7 @@ def _setup(folder: str, flags: ModelFlags) -> SessionSetup:
 async def _run(composition: Composition, text: str, report: Report, *, apply: bool) -> int:
     asyncio.get_running_loop().set_exception_handler(log_broken)
     turn = ExecTurn(composition.session, report, composition.recorded)
+    AutoEffort(composition.session.services.state)
     code = EXIT_FAILED
     try:
         code = await turn.play(text, apply=apply)

@@ -36,6 +36,10 @@ _MENTION = pattern(
 )
 _RUNS_ON = pattern(rf".*?\.[A-Za-z0-9]{{1,8}}(?:(?::\d+(?:-\d+)?)?(?=[{EAST_ASIAN}]))")
 """A name with an ending, and words right behind it."""
+_FIRST = pattern(
+    r"\s*('(?:/|\./|file://)[^'\n]+'|\"(?:/|\./|file://)[^\"\n]+\"|(?:/|\./|file://)(?:\\.|[^\s\\])+)"
+)
+"""A path that a prompt begins with, as terminals write a file that is dropped on them."""
 _LINES = pattern(r":(\d{1,9})(?:-(\d{1,9}))?$")
 _BEHIND = ".,;:!?)]}>'…“”‘’»›」』）。，、：；！？"
 """What prose puts behind a name."""
@@ -68,9 +72,12 @@ def span_words(lines: tuple[int, int]) -> str:
 
 
 def mentions(text: str) -> list[Mention]:
-    """What a prompt names with ``@``, each once, in order."""
+    """What a prompt names with ``@``, each once, in order; first the image that it begins with."""
     found: dict[Mention, None] = {}
-    for match in _MENTION.finditer(text):
+    if (begins := _FIRST.match(text)) is not None:
+        path = _pasted(begins[1], ())[0].rstrip(_BEHIND)
+        found |= {Mention(path): None} if is_image_name(path) else {}
+    for match in _MENTION.finditer(text) if "@" in text else ():
         name, behind = match[3] or "", ""
         if match[1]:
             try:
@@ -93,7 +100,7 @@ def mentions(text: str) -> list[Mention]:
 
 def names_image(text: str) -> bool:
     """Whether a prompt names what is an image by its name."""
-    return "@" in text and any(is_image_name(one.name) for one in mentions(text))
+    return any(is_image_name(one.name) for one in mentions(text))
 
 
 def in_folder(folder: str, listed: Sequence[str]) -> list[str]:

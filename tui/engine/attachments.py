@@ -171,7 +171,7 @@ class Attachments:
 
     async def gather(self, texts: Iterable[str]) -> None:
         """Attach what prompts name; what cannot be attached is told in a sentence."""
-        wanted = dict.fromkeys(one for text in texts if "@" in text for one in mentions(text))
+        wanted = dict.fromkeys(one for text in texts for one in mentions(text))
         told, refused = list[str](), dict[str, str]()
         self.images.begin()
         for mention in wanted:
