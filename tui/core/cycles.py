@@ -177,7 +177,9 @@ class _Tally:
         self.backwards = 0
         self.loop: dict[str, list[float]] = {name: [] for name in Loop.__struct_fields__}
         self.rates: dict[tuple[str, str, str], _Rates] = {}
-        self._last: dict[int, tuple[int, int | None]] = {}
+        self._ends: dict[tuple[int, int], int | None] = {}
+        """Session and number of a turn -> when it ended."""
+        self._newest: dict[int, int] = {}
 
     def period(self, day: str) -> Period:
         """The one in which a day is."""
@@ -202,18 +204,14 @@ class _Tally:
 
     def _worked_s(self, one: Cycle) -> float:
         """What the user did since the turn before it ended."""
-        before = self._last.get(one.session)
-        self._last[one.session] = one.number, one.ended_ms
-        if before is None:
-            return 0.0
-        number, ended_ms = before
-        if number > one.number or (ended_ms is not None and ended_ms > one.began_ms):
-            self.backwards += 1
-            return 0.0
-        if ended_ms is None or number + 1 != one.number:
-            return 0.0
-        seconds = (one.began_ms - ended_ms) / 1000
-        return seconds if seconds <= PAUSE_S else 0.0
+        session, number = one.session, one.number
+        self._ends[session, number] = one.ended_ms
+        newest = self._newest.get(session, 0)
+        self._newest[session] = max(newest, number)
+        ended_ms = self._ends.get((session, number - 1))
+        seconds = 0.0 if ended_ms is None else (one.began_ms - ended_ms) / 1000
+        self.backwards += newest > number or seconds < 0
+        return seconds if 0 <= seconds <= PAUSE_S else 0.0
 
     def _measure(self, one: Cycle) -> None:
         loop, began_ms = self.loop, one.began_ms

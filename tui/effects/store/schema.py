@@ -231,13 +231,12 @@ MIGRATIONS = (
         ifnull(sum(decision = 'rejected'), 0), min(CASE author WHEN 'user' THEN decided_ms END),
         max(CASE decision WHEN 'accepted' THEN decided_ms END)
         FROM hunks AS h WHERE h.session = turns.session AND h.turn = turns.number);
-    CREATE INDEX turns_by_time ON turns (began_ms, ended_ms, outcome, role, model, served, endpoint,
-        tier, tokens_out, usd, ttft_s, tokens_s, seconds, first_s, hunk_s, verify_s, verdict_ms,
-        green_ms, decided_ms, accepted_ms, hunks, accepted, rejected, interrupts, redirects, steers,
-        timed);
+    CREATE INDEX turns_by_time ON turns (began_ms, session, number, ended_ms, outcome, role, model,
+        served, endpoint, tier, tokens_out, usd, ttft_s, tokens_s, seconds, first_s, hunk_s,
+        verify_s, verdict_ms, green_ms, decided_ms, accepted_ms, hunks, accepted, rejected,
+        interrupts, redirects, steers, timed);
     CREATE INDEX events_felt ON events (ms) WHERE what = 'felt';
     """,
-    "CREATE INDEX events_proposed ON events (session, turn, detail) WHERE what = 'proposed';",
 )
 """What is done to a file of the version that is its index; ``user_version`` counts them."""
 
