@@ -360,8 +360,6 @@ class PromptSettings(SettingsTable, frozen=True):
     """Command of the editor that the draft can be opened in; empty: VISUAL, else EDITOR."""
     vi: bool = False
     """The keys of vi in the prompt."""
-    propose: bool = True
-    """The other model is proposed where the user's own statistics speak for it."""
 
 
 class StoreSettings(SettingsTable, frozen=True):
@@ -371,6 +369,13 @@ class StoreSettings(SettingsTable, frozen=True):
     """False: nothing of them is kept."""
     keep_days: Annotated[int, msgspec.Meta(ge=0)] = 90
     """How long a session is kept in which nothing happens; 0: for ever."""
+
+
+class StatsSettings(SettingsTable, frozen=True):
+    """``[stats]``."""
+
+    ask: bool | None = None
+    """Once a day, how much faster it felt; None: ``/stats`` says how to allow it."""
 
 
 class MapSettings(SettingsTable, frozen=True):
@@ -410,6 +415,7 @@ class Settings(SettingsTable, frozen=True):
     meter: MeterSettings = MeterSettings()
     prompt: PromptSettings = PromptSettings()
     store: StoreSettings = StoreSettings()
+    stats: StatsSettings = StatsSettings()
     map: MapSettings = MapSettings()
     rehearsal: RehearsalSettings = RehearsalSettings()
     keys: dict[str, Any] = {}

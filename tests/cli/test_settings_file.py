@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.tables import case
-from tui.cli.settings_file import Placed, SettingsChange, changed, plain, write
+from tui.cli.settings_file import Placed, SettingsChange, changed, keep_value, plain, write
 from tui.errors import SettingsError
 from tui.settings import parse
 
@@ -131,3 +131,21 @@ def test_a_full_disk_leaves_the_old_one(tmp_path: Path, monkeypatch: pytest.Monk
         write(config, MINE, "schema = 1\n")
     assert config.read_text() == MINE
     assert os.listdir(tmp_path) == ["config.toml"]
+
+
+def test_one_thing_is_said_and_all_else_stays(tmp_path: Path) -> None:
+    file = tmp_path / "config.toml"
+    keep_value(file, "stats", "ask", value=True)
+    assert parse(file.read_text(), "FILE").stats.ask is True
+    keep_value(file, "stats", "ask", value=False)
+    assert parse(file.read_text(), "FILE").stats.ask is False
+    file.write_text(MINE + "[stats]  # mine\nask = true  # once a day\n")
+    keep_value(file, "stats", "ask", value=False)
+    assert file.read_text() == MINE + "[stats]  # mine\nask = false  # once a day\n"
+    file.write_text("schema = 1\nstats = { ask = true }\n")
+    keep_value(file, "stats", "ask", value=False)
+    assert parse(file.read_text(), "FILE").stats.ask is False
+    file.write_text("schema = [\n")
+    with pytest.raises(SettingsError):
+        keep_value(file, "stats", "ask", value=True)
+    assert file.read_text() == "schema = [\n"

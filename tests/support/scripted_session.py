@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from types import SimpleNamespace
 from typing import cast
 
 from msgspec.structs import replace
@@ -33,7 +34,6 @@ from tui.engine.intents import (
 )
 from tui.engine.notices import Ask, Notices, Status, TaskView
 from tui.engine.ports import Abilities, SessionArchive
-from tui.engine.proposing import Proposing
 from tui.engine.session import AltLabel, PromptLabel, Session
 from tui.engine.session_state import SessionState
 from tui.errors import EditRefused
@@ -143,6 +143,7 @@ class ScriptedState:
     project: tuple[list[str], list[str]]
     can: Abilities
     kept: SessionArchive | None = None
+    feeling = SimpleNamespace(asks=None)
 
     @property
     def workspace(self) -> Workspace:
@@ -204,7 +205,6 @@ class ScriptedSession(ScriptedState):
     """The public face of `Session`, driven by a test; the clock stands still."""
 
     attachments: Attachments | None = None
-    proposing: Proposing | None = None
 
     def __init__(self, files: dict[str, str] | None = None) -> None:
         self.files = FILES if files is None else files

@@ -287,6 +287,7 @@ class Composition:
             hooks=self._hook_commands,
             remember_consent=consents.remember,
             consents=consents.known(),
+            keep_asking=self._keep_asking,
             project=self._project_folders,
             project_map=None if setup.settings.map.when == "off" else self._mapper,
             map_rules=MapRules(setup.settings.map.when, setup.settings.map.tokens),
@@ -518,6 +519,12 @@ class Composition:
         if self._pricing is None:
             self._pricing = Pricing(self._setup)
         return await self._pricing.quote(endpoint, models, usage, tier)
+
+    async def _keep_asking(self, on: bool) -> None:
+        from tui.cli.settings_file import keep_value
+
+        file = self._setup.flags.config or self._setup.paths.config_file
+        await asyncio.to_thread(keep_value, file, "stats", "ask", on)
 
     async def _spent_today(self) -> SpentToday:
         from tui.effects.store import reading

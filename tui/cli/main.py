@@ -30,6 +30,10 @@ COMMANDS = {
     "open": ("tui.cli.open_app:open_command", "Open the app (what duetto does by itself)."),
     "resume": ("tui.cli.resume:resume_command", "Go on with an earlier session."),
     "sessions": ("tui.cli.sessions:sessions_command", "List the sessions that are kept."),
+    "stats": (
+        "tui.cli.stats:stats_command",
+        "Say how fast your own turns were, from prompt to green.",
+    ),
     "exec": ("tui.cli.exec:exec_command", "Run one turn without a screen."),
     "apply": ("tui.cli.apply:apply_command", "Apply a patch as the app would, with no model."),
     "practice": ("tui.cli.practice:practice_command", "Open the practice workspace."),

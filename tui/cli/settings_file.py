@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 
 from msgspec import Struct, field
 
+from tui import toml_tables
 from tui.engine.intents import Role
 from tui.errors import SettingsError
 from tui.settings import parse
@@ -41,7 +42,9 @@ _OF_THE_MODEL = frozenset(
     )
 )
 """What ``[models.X]`` says of one model only: it is commented out when another one comes."""
-_VALUE = re.compile(r"""(\s*[\w"'-]+\s*=\s*)("(?:[^"\\]|\\.)*"|'[^']*')(?P<rest>\s*(?:\#.*)?)""")
+_VALUE = re.compile(
+    r"""(\s*[\w"'-]+\s*=\s*)("(?:[^"\\]|\\.)*"|'[^']*'|true|false)(?P<rest>\s*(?:\#.*)?)"""
+)
 
 
 class Placed(NamedTuple):
@@ -94,6 +97,21 @@ def changed(text: str, change: SettingsChange, origin: str) -> str:
     return new
 
 
+def keep_value(file: Path, table: str, key: str, value: bool) -> None:
+    """Say one thing in the settings. Raises SettingsError: it cannot be, nothing is changed."""
+    text = toml_tables.read(file, required=False)
+    parse(text or HEAD, str(file))
+    before = tomllib.loads(text or "")
+    wanted = {**before, table: {**before.get(table, {}), key: value}}
+    known = text if text and text.strip() else HEAD
+    new = _with_table(known, (table,), {key: value}, drop=frozenset())
+    if {**tomllib.loads(new), "schema": 0} != {**wanted, "schema": 0}:
+        raise SettingsError(f"{file} cannot be changed safely")
+    parse(new, str(file))
+    if new != text:
+        write(file, text, new)
+
+
 def plain(change: SettingsChange) -> str:
     """The tables of a change by themselves, to be written by hand."""
     tables = {f"endpoints.{_key(name)}": table for name, table in change.endpoints.items()}
@@ -139,7 +157,7 @@ def _wanted(before: Mapping[str, Any], change: SettingsChange) -> dict[str, Any]
 
 
 def _with_table(
-    text: str, path: tuple[str, ...], values: Mapping[str, str], drop: frozenset[str]
+    text: str, path: tuple[str, ...], values: Mapping[str, str | bool], drop: frozenset[str]
 ) -> str:
     """The text with these values in a table, and without some of its keys."""
     lines = text.splitlines(keepends=True)
@@ -167,7 +185,7 @@ def _set(
     lines: list[str],
     statements: Sequence[_Statement],
     path: tuple[str, ...],
-    values: Mapping[str, str],
+    values: Mapping[str, str | bool],
     drop: frozenset[str],
 ) -> list[str]:
     """SettingsChange what a table's lines say; returns the keys that it does not have."""
@@ -184,7 +202,7 @@ def _set(
     return missing
 
 
-def _replace_value(lines: list[str], one: _Statement, key: str, value: str) -> None:
+def _replace_value(lines: list[str], one: _Statement, key: str, value: str | bool) -> None:
     line = lines[one.first]
     found = _VALUE.fullmatch(line.rstrip("\r\n"))
     ending = line[len(line.rstrip("\r\n")) :]

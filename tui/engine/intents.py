@@ -291,6 +291,18 @@ class FindBlame(Intent, frozen=True):
     """Find the hunks that made the tests fail, or cured them."""
 
 
+class Felt(Intent, frozen=True):
+    """By how many times the work feels faster than without duetto; empty: the user is asked."""
+
+    times: str = ""
+
+
+class SetAsking(Intent, frozen=True):
+    """Whether the user is asked once a day how fast it felt: kept in the user's settings."""
+
+    on: bool
+
+
 class RunCommand(Intent, frozen=True):
     """Run a shell command (``!command``) in the workspace."""
 

@@ -23,7 +23,7 @@ from tui.core.price import Quote, SameTiers
 from tui.core.programs import AS_THE_USER, RunOptions, Sandbox, Shadow
 from tui.core.programs import RunResult as RunResult
 from tui.core.run_report import FailedTest, RunReport
-from tui.core.session_record import LeftDelegate, Record, SessionLine
+from tui.core.session_record import Record, SessionLine
 from tui.core.stamping import Stamp, no_stamp
 from tui.core.unsaved import Unsaved
 from tui.core.wire.endpoint_facts import Abilities as Abilities
@@ -32,10 +32,10 @@ from tui.core.wire.events import Event, Usage
 from tui.engine.intents import Effort, Role
 
 if TYPE_CHECKING:
+    from tui.core.cycles import CycleReport
     from tui.core.images import ImageRules
     from tui.core.project_map import Seeds
     from tui.core.project_words import SkillFile
-    from tui.core.proposals import JudgedTurn
     from tui.core.recall import Recollection
 
 WireState = Literal["closed", "connecting", "open"]
@@ -459,14 +459,14 @@ class SessionArchive(Protocol):
     async def find(self, session_id: str) -> SessionLine:
         """A session by its id, by the beginning of it that no other has, or by its name."""
 
-    async def left(self, folder: str) -> list[LeftDelegate]:
-        """What was delegated in the last sessions of a folder, and did not come home."""
-
     async def recall(self, session_id: str, asked: Recollection) -> str:
         """What was said in a session, and before it was forked: for a model."""
 
-    async def past_turns(self) -> list[JudgedTurn]:
-        """The newest turns that were judged, the newest first."""
+    async def stats(self, since_ms: int) -> CycleReport:
+        """What all turns from then on say of speed; 0: all that are kept."""
+
+    async def asked_ms(self) -> int:
+        """When it was last asked, or said, how fast it felt; 0: never."""
 
 
 VerifyWhen = Literal["ask", "landed", "live"]
@@ -641,6 +641,10 @@ def project_tests(verifiers: Iterable[VerifyCommand]) -> VerifyCommand | None:
     return next((one for one in verifiers if one.kind == "tests"), None)
 
 
+async def not_kept(on: bool) -> None:
+    """Where there are no settings."""
+
+
 async def no_verifiers() -> Sequence[VerifyCommand]:
     """Nothing judges."""
     return ()
@@ -672,6 +676,8 @@ class Ports(Struct):
     hooks: Callable[[HookEvent], Awaitable[Sequence[VerifyCommand]]] | None = None
     """What is to be asked or told of this, looked up anew each time; None: nobody is."""
     remember_consent: Callable[[str], None] = lambda command: None
+    keep_asking: Callable[[bool], Awaitable[None]] = not_kept
+    """Says in the user's settings whether they are asked how it felt. Raises SettingsError."""
     consents: set[str] = field(default_factory=set)
     """Commands of the workspace's own files that the user has allowed before."""
     project: Callable[[], ProjectReader] | None = None

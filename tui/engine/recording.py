@@ -62,7 +62,7 @@ from tui.core.session_record import (
 from tui.core.text.rows import rows_text
 from tui.engine import intents
 from tui.engine.intents import Intent
-from tui.engine.notices import Ask, Status
+from tui.engine.notices import Ask, Status, Trouble
 from tui.engine.ports import Ports, RoleSpec, SessionStore
 from tui.engine.requests import Requests
 from tui.engine.session_state import SessionState, Witness
@@ -405,16 +405,16 @@ class SessionRecording(Witness):
         """Kept once, beside the message that brings it; written here, where it holds nobody up."""
         self._commit(Happened(self._turn, "image", self._store.blob(data)))
 
-    def happens(self, turn: int, what: str, detail: str = "") -> None:
-        """A moment that may be lost with a power cut."""
-        self._store.put(Happened(turn, what, detail))
+    def hunk_lands(self, hunk: Hunk) -> None:
+        """When the first one was seen."""
+        self._store.put(Happened(hunk.turn, "hunk", hunk.path))
 
     def turn_ends(self, turn: int, outcome: str) -> None:
         """What was received, and what it took."""
         self._look(all_hunks=True)
         self._look_at_entries()
         status, meter, now = self._state.status, self._state.meter, self._ports.clock.now()
-        view, total, clocks = meter.view(now), meter.total(), meter.clocks()
+        view, total = meter.view(now), meter.total()
         figures = TurnFigures(
             total.input_tokens if total else 0,
             view.tokens,
@@ -427,8 +427,7 @@ class SessionRecording(Witness):
             view.tool_s,
             view.last_s,
             view.context_tokens,
-            clocks.since_prompt(clocks.ttft_s),
-            clocks.since_prompt(clocks.hunk_s),
+            *meter.clocks().since_prompt(),
         )
         ended = TurnEnded(turn, outcome, status.served_model, status.served_tier, figures)
         self._turns.append(ended)
@@ -766,6 +765,32 @@ def _places_behind(fresh: Sequence[HistoryEntry], known: Mapping[int, KeptEntry]
 
 def _is_whole(hunk: Hunk) -> bool:
     return hunk.stage not in OPEN or hunk.placeable
+
+
+DELETE_ALL = "Delete all of them"
+KEEP_ALL = "Keep them"
+
+
+async def forgetting(
+    state: SessionState, store: SessionStore | None, *, all_sessions: bool
+) -> None:
+    """Delete what is kept of this session, or, if the user means it, of all.
+
+    Raises StoreRefused: it is deleted as soon as that can be.
+    """
+    if store is None or not (store.keeps or all_sessions):
+        state.trouble(Trouble("Nothing of this session is kept", severity="information"))
+        return
+    if all_sessions:
+        question = "Delete what is kept of all sessions, in every folder?"
+        detail = "Conversations, decisions and the files as they were. It cannot be undone."
+        if await state.questions.ask(question, detail, (DELETE_ALL, KEEP_ALL)) != DELETE_ALL:
+            return
+    state.witness = Witness()
+    store.forget(all_sessions=all_sessions)
+    await store.settled()
+    which = "all sessions are" if all_sessions else "this session is"
+    state.note(0, f"{which} forgotten; no more of this one is kept")
 
 
 def _detail(intent: Intent) -> str:

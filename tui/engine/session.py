@@ -11,13 +11,11 @@ import asyncio
 import functools
 import uuid
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
 
 from tui.core.document.workspace import Workspace
-from tui.core.files import counted
 from tui.core.inert_text import brief, inert
 from tui.core.text.change_set import Position
 from tui.core.unsaved import Unsaved
@@ -59,12 +57,12 @@ if TYPE_CHECKING:
     from tui.engine.budget import Budget
     from tui.engine.compaction import Compaction
     from tui.engine.delegating import Delegates
+    from tui.engine.feeling import Feeling
     from tui.engine.hooks import Hooks
     from tui.engine.lane_session import LaneSessions
     from tui.engine.model_choice import ModelChoice
     from tui.engine.model_window import ModelWindow
     from tui.engine.noting import Noting
-    from tui.engine.proposing import Proposing
     from tui.engine.recording import SessionRecording
     from tui.engine.redoing import Redoing
     from tui.engine.resuming import Resuming, Resumption
@@ -111,9 +109,6 @@ OF_REWINDING = (intents.Rewind, intents.Forward, intents.UndoDecision, intents.R
 
 class Session:
     """One conversation over one workspace."""
-
-    proposing: Proposing | None = None
-    """Says which model should answer a draft; None: that is not wanted, or not yet."""
 
     def __init__(
         self,
@@ -251,6 +246,9 @@ class Session:
             intents.Restore: self._rescuing.handle,
             intents.Dismiss: self._rescuing.handle,
             intents.Forget: partial(_forget, self),
+            **dict.fromkeys(
+                (intents.Felt, intents.SetAsking), lambda intent: self.feeling.handle(intent)
+            ),
             **dict.fromkeys(OF_DELEGATES, lambda intent: self.delegates.handle(intent)),
             **dict.fromkeys(OF_NOTES, lambda intent: self._noting.handle(intent)),
             **dict.fromkeys(OF_SUMMARY, lambda intent: self.compaction().handle(intent)),
@@ -341,14 +339,19 @@ class Session:
         return made
 
     @functools.cached_property
+    def feeling(self) -> Feeling:
+        """Asks how fast it felt."""
+        from tui.engine.feeling import Feeling  # after the first turn
+
+        return Feeling(self.services, self.submit, asks=self.options.asks_felt)
+
+    @functools.cached_property
     def delegates(self) -> Delegates:
         """What is delegated."""
         from tui.engine.delegating import Delegates  # after the first paint
 
         services, take_over = self.services, self._foreground.take_over
-        made = Delegates(services, lambda: self.lanes, self.bringing_home, take_over)
-        made.verify = lambda: self.submit(intents.Verify(unasked=True))
-        return made
+        return Delegates(services, lambda: self.lanes, self.bringing_home, take_over)
 
     @functools.cached_property
     def _hooks(self) -> Hooks:
@@ -381,6 +384,8 @@ class Session:
             "failures": lambda: _failure(self._verifying),
         }
         self._saving.on_written = self.formatting.written
+        if self.options.kind in ("app", "linear"):
+            self._state.after_turn.append(lambda *told: self.feeling.turn_ended(*told))
         if self._ports.hooks is None:
             return
 
@@ -458,10 +463,6 @@ class Session:
             from tui.engine.auto_effort import AutoEffort  # after the first paint
 
             AutoEffort(self._state)
-            if self.options.propose and self._ports.archive is not None:
-                from tui.engine.proposing import Proposing
-
-                self.proposing = Proposing(self.services)
         self._supervisor.start(self._foreground.dial(), "connecting")
         if self._resuming is not None:
             self._supervisor.start(self._resuming.read(), "reading the earlier part")
@@ -494,9 +495,6 @@ class Session:
         await asyncio.to_thread(store)
         await asyncio.to_thread(import_module, "tui.engine.recording")
         self._record()
-        if self._ports.archive is not None and self.options.ask and not self.goes_on:
-            archive = await asyncio.to_thread(self._ports.archive)
-            await _tell_left(self._state, archive, self._ports.files.root)
 
     def _record(self) -> None:
         """Keep the session from now on, if it is to be kept."""
@@ -588,7 +586,7 @@ class Session:
 
 
 def _forget(session: Session, intent: intents.Forget) -> None:
-    from tui.engine.sessions import forgetting  # hardly ever
+    from tui.engine.recording import forgetting  # hardly ever
 
     services = session.services
     store = services.ports.store() if services.ports.store is not None else None
@@ -631,15 +629,6 @@ def _budget(session: Session, window: ModelWindow, parent: Services | None) -> B
     for turn in resumed.stored.turns[-1:] if resumed is not None else ():
         made.reader = (turn.began.endpoint, turn.began.model)
     return made
-
-
-async def _tell_left(state: SessionState, archive: SessionArchive, root: str) -> None:
-    """Say what was delegated in earlier sessions here, and waits."""
-    with suppress(DuettoError):  # the list of sessions says why it cannot be read
-        state.status.left = await archive.left(root)
-    if left := state.status.left:
-        wait = "waits" if len(left) == 1 else "wait"
-        state.note(0, f"{counted(len(left), 'delegate')} of earlier sessions {wait}: /tasks")
 
 
 async def _failure(verifying: Verification) -> str:

@@ -12,7 +12,6 @@ from typing import NamedTuple, get_args
 
 from tui.core.files import counted
 from tui.core.meter import dollars
-from tui.core.session_record import LeftDelegate
 from tui.core.text.patterns import pattern
 from tui.core.wire.efforts import AUTO_EFFORT, EFFORTS, effort_refusal
 from tui.engine.intents import (
@@ -28,6 +27,7 @@ from tui.engine.intents import (
     DropNotes,
     DropPart,
     Export,
+    Felt,
     FindBlame,
     Forget,
     Forward,
@@ -45,6 +45,7 @@ from tui.engine.intents import (
     Rewind,
     SendFailure,
     SendNotes,
+    SetAsking,
     SetAutoAccept,
     SetBudget,
     SetEffort,
@@ -209,6 +210,11 @@ COMMANDS: tuple[Command, ...] = (
     Command("rescue", "Bring back what was not saved when duetto ended", "[forget]"),
     Command("theme", "Change the colours", "[NAME]"),
     Command("status", "Show models, what they can do, and the sockets, live"),
+    Command(
+        "stats",
+        "How fast your turns of the last week were, from prompt to green; say how it felt",
+        "[WHEN|all|felt TIMES|ask on|ask off]",
+    ),
     Command("skills", "List the skills that were found, and why one is not told to the model"),
     Command("meter", "Explain each figure of the status line, with its value now"),
     Command("suspend", "Suspend to the shell; fg resumes"),
@@ -305,6 +311,22 @@ def _tier(argument: str, status: Status) -> Intent | str | None:
     if not _TIER.fullmatch(argument):
         return "A tier is one word, such as fast, priority or flex; off asks for none."
     return SetTier("" if argument == "off" else argument)
+
+
+def _stats(argument: str, status: Status) -> Intent | str | None:
+    from tui.engine.stats_words import since_asked  # when it is wanted
+
+    word, _, rest = argument.partition(" ")
+    if word == "ask":
+        wrong = "/stats ask on has you asked once a day how fast it felt, /stats ask off never."
+        return SetAsking(rest == "on") if rest in ("on", "off") else wrong
+    if word == "felt":
+        wrong = "/stats felt 2 says that it felt twice as fast as without duetto, 1 the same."
+        number = rest.strip().removesuffix("x")
+        is_number = number.replace(".", "", 1).isdecimal() and number.isascii()
+        return Felt(number) if is_number and 0.01 <= float(number) <= 100 else wrong
+    since = since_asked(argument)
+    return since if isinstance(since, str) else None
 
 
 def _repair(argument: str, status: Status) -> Intent | str | None:
@@ -434,7 +456,6 @@ def task_words(status: Status, now: float) -> str:
         )
         if line
     ]
-    lines += [f"d{one.number}  {one.prompt.strip()}  {left_words(one)}" for one in status.left]
     lines += [
         f"{task.number}  {task.command}  "
         + (
@@ -457,12 +478,6 @@ def delegate_state(one: DelegateView, now: float) -> str:
     said += [dollars(one.usd)] if one.usd else []
     said += [counted(one.files, "file")] * bool(one.files)
     return " · ".join(said)
-
-
-def left_words(one: LeftDelegate) -> str:
-    """How it is with what an earlier session delegated, and the way to it."""
-    state = "done" if one.done else "not done"
-    return f"/resume {one.session} goes to its session ({state})"
 
 
 def delegate_asks(one: DelegateView) -> str:
@@ -717,6 +732,7 @@ _MAKERS: Mapping[str, Callable[[str, Status], Intent | str | None]] = {
     "effort": _effort,
     "tier": _tier,
     "budget": _budget,
+    "stats": _stats,
     "repair": _repair,
     "throttle": _throttle,
     "steer": _steer,

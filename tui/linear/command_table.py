@@ -86,7 +86,7 @@ _SHARED = frozenset(
         "note",
         "notes",
     )
-) | {"auto", "clear", "compact", "forget", "rescue", "skills", "quit"}
+) | {"auto", "clear", "compact", "forget", "rescue", "skills", "stats", "quit"}
 """What is as on the screen."""
 _INSTEAD = {command.name: command for command in _OWN}
 LINEAR: tuple[Command, ...] = (

@@ -44,6 +44,7 @@ class Commander:
             "pace": self._pace,
             "compact": self._compact,
             "image": self._image,
+            "stats": self._stats,
         }
 
     def run(self, name: str, argument: str) -> None:
@@ -107,6 +108,16 @@ class Commander:
             self._voice.say(["Nothing runs."])
             return False
         return True
+
+    def _stats(self, argument: str) -> Iterable[str]:
+        intent = asked("stats", argument, self._session.status)
+        if isinstance(intent, str):
+            return [intent]
+        if intent is None:
+            self.recital.stats(argument)
+        else:
+            self._session.submit(intent)
+        return []
 
     def _asked(self, name: str, argument: str) -> None:
         """Commands that ask the engine for one thing."""

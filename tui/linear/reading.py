@@ -23,6 +23,7 @@ from tui.core.wire.rate_limits import sentences
 from tui.engine.intents import Against, Rewind
 from tui.engine.rewound_files import preview_words, turn_words
 from tui.engine.session import Session
+from tui.errors import StoreRefused
 from tui.linear.command_table import help_lines
 from tui.linear.narrator import ReadingPace, Speech, Verbatim, verbatim
 from tui.linear.words import hunk_line, meter_lines, state_words, status_lines
@@ -288,6 +289,28 @@ class Recital:
     def diff(self, against: Against, path: str) -> None:
         """Read what differs, when it is known."""
         self.start(self._diff(against, path))
+
+    def stats(self, argument: str) -> None:
+        """Read what the turns that are kept say of speed, when it is known."""
+        self.start(self._stats(argument))
+
+    async def _stats(self, argument: str) -> None:
+        from tui.engine.feeling import CONSENT
+        from tui.engine.stats_words import sections, since_asked
+
+        session, since_ms = self._session, since_asked(argument)
+        if session.archive is None or isinstance(since_ms, str):
+            self._voice.say(["No sessions are kept here."])
+            return
+        try:
+            report = await session.archive.stats(since_ms)
+        except StoreRefused as error:
+            self._voice.say([inert(str(error))])
+            return
+        told = sections(report, drawn=False)
+        lines = [f"{inert(line)}." for one in told for line in (f"{one.title}:", *one.lines)]
+        lines = [line.replace(":.", ":") for line in lines]
+        self._voice.page(lines + [CONSENT] * (session.feeling.asks is None))
 
     def rewind(self, wanted: Rewind | None) -> None:
         """Read the turns; or what a rewind would do, then ask whether to do it."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from tests.engine.test_stats_words import cycle, told
 from tests.snapshots.sessions import streaming, whole
 from tests.support.gallery import Scene, Show
 from tests.support.scripted_session import ScriptedSession
+from tui.core.cycles import CycleReport
 from tui.core.wire.endpoint_facts import SocketView
 from tui.core.wire.rate_limits import PAUSE, Limit
 from tui.engine.notices import Trouble
@@ -117,6 +119,24 @@ async def unreachable(show: Show) -> None:
     await show.settle()
 
 
+class Weeks:
+    """A store with two mornings in it."""
+
+    async def stats(self, since_ms: int) -> CycleReport:
+        mornings = [cycle(n, hour, rate) for n, hour, rate in MORNINGS]
+        return told(*mornings, felt=2.0)
+
+
+MORNINGS = [(n, 8 + n // 4 + 24 * (n % 2), 1_100.0 - 90 * (n // 4)) for n in range(24)]
+
+
+def counted_weeks() -> ScriptedSession:
+    """Sessions are kept."""
+    session = whole()
+    session.kept = Weeks()
+    return session
+
+
 SCENES = (
     Scene("next-try", retrying),
     Scene("offline", offline, begin=unreachable),
@@ -127,4 +147,5 @@ SCENES = (
     Scene("own-line", whole, begin=of_ones_own),
     Scene("status", connected, (*"/status", "enter")),
     Scene("meter", whole, (*"/meter", "enter")),
+    Scene("stats", counted_weeks, (*"/stats", "enter")),
 )

@@ -33,7 +33,7 @@ from tui.engine.intents import (
     UndoTurn,
     Verify,
 )
-from tui.engine.notices import DelegateView, Notices
+from tui.engine.notices import DelegateView, Notices, TaskView
 from tui.engine.session import Session
 from tui.engine.slash import (
     NO_SUMMARY,
@@ -378,13 +378,10 @@ class TurnActions:
 
     def tasks(self) -> None:
         """What is delegated, and the model's commands."""
-        from tui.core.session_record import LeftDelegate
-        from tui.ui.screens.tasks import Beside, TasksScreen
+        from tui.ui.screens.tasks import TasksScreen
 
-        def looked(chosen: Beside | str | None) -> None:
+        def looked(chosen: DelegateView | TaskView | str | None) -> None:
             self.over, self.in_tray = None, False
-            if isinstance(chosen, LeftDelegate):
-                chosen = f"/resume {chosen.session}"
             if isinstance(chosen, str):
                 self._panes.prompt_box.restore(chosen)
                 self._panes.prompt_box.focus_prompt()
@@ -554,6 +551,10 @@ class SlashCommands:
 
             wanted = resume if name == "resume" else fork
             self._screen.app.call_later(wanted, self._screen.app, self._session, argument)
+        elif name == "stats":
+            from tui.ui.screens.stats import show
+
+            show(self._screen.app, self._session, argument)
         elif name in ("tree", "split"):
             self._screen.app.call_later(self._screen.run_action, f"command({name!r})")
         else:

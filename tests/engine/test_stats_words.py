@@ -1,0 +1,102 @@
+"""The statistics in words, and from when on they are told."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import pytest
+
+from tests.support.tables import case
+from tui.core.cycles import Cycle, CycleReport, report
+from tui.engine.stats_words import SINCE_WORDS, as_lines, seconds, sections, since_asked, sparkline
+
+NOW = datetime(2026, 11, 29, 14, 30)
+
+
+@pytest.mark.parametrize(
+    ("words", "since"),
+    [
+        ("", datetime(2026, 11, 23)),
+        ("7d", datetime(2026, 11, 23)),
+        ("1D", datetime(2026, 11, 29)),
+        ("2w", datetime(2026, 11, 16)),
+        ("12h", datetime(2026, 11, 29, 2, 30)),
+        ("today", datetime(2026, 11, 29)),
+        (" 2026-11-01 ", datetime(2026, 11, 1)),
+    ],
+)
+def test_from_when_on(words: str, since: datetime) -> None:
+    assert since_asked(words, NOW) == int(since.timestamp() * 1000)
+
+
+def test_a_wrong_time_says_what_can_be_said() -> None:
+    assert since_asked("all", NOW) == 0
+    for words in ("foo", "2026-02-31", "0d", "-3d", "7", "d", "99999d", "1e3h", "2026-11-30"):
+        with case(words):
+            said = since_asked(words, NOW)
+            assert isinstance(said, str)
+            assert said.endswith(f"say {SINCE_WORDS}.")
+
+
+def place(ms: int) -> tuple[str, int]:
+    """Days as they are in UTC."""
+    return f"1970-01-{1 + ms // 86_400_000:02}", ms // 3_600_000 % 24
+
+
+def cycle(number: int, hour: int, tokens_s: float = 1_000.0, *, waits: bool = False) -> Cycle:
+    began = hour * 3_600_000 + number * 1000
+    return Cycle(
+        *(began, began + 2_000, "completed", "fast", "quick-1", "quick-1-june", "main", "priority"),
+        *(1_000, 0.25, 0.1, tokens_s, 2.0, 0.1, 0.5, 3.0, began + 9_000, None),
+        *(None if waits else began + 5_000, None if waits else began + 6_000, 2, 2 - 2 * waits, 0),
+        *(1, 2, 0, 1, 1, number),
+    )
+
+
+def told(*cycles: Cycle, felt: float | None = None) -> CycleReport:
+    answers = [] if felt is None else [(1_000, felt)]
+    return report(cycles, 1, 86_400_000 * 2 - 1, place, answers)
+
+
+def test_all_of_it_is_told_with_and_without_strips() -> None:
+    cycles = [cycle(n, 9) for n in range(1, 4)] + [cycle(n, 14, 400.0) for n in range(4, 7)]
+    found = told(*cycles, cycle(7, 30, waits=True), felt=2.0)
+    drawn, plain = (as_lines(sections(found, drawn=drawn)) for drawn in (True, False))
+    for lines in (drawn, plain):
+        text = "\n".join(lines)
+        assert "7 turns since 1970-01-01: 7 completed" in text
+        assert "12 of 14 hunks accepted, 0 rejected, 2 undecided" in text
+        assert "7 interrupts, 14 redirects, 0 steers" in text
+        assert "quick-1-june · main · priority: 7 turns, 7,000 tokens, $1.75" in text
+        assert "slowest at 14:00: 400 tokens/s, 40% of the median" in text
+        assert "1970-01-01: felt 2 times as fast, measured" in text
+        assert all(len(line) <= 74 for line in lines), "it fits a narrow terminal"
+    assert any("9:00 ▇" in line or "9:00 █" in line for line in drawn)
+    assert not any(mark in line for line in plain for mark in "▁█▒░")
+    assert any(line.startswith("  green") and "not measured yet" in line for line in drawn)
+
+
+def test_nothing_kept_is_one_sentence() -> None:
+    assert as_lines(sections(told(), drawn=True)) == [
+        "Statistics",
+        "  No turn was kept since 1970-01-01.",
+    ]
+
+
+def test_what_is_left_out_is_said() -> None:
+    found = told(cycle(1, 9)._replace(timed=0, decided_ms=1))
+    found.ahead, found.practice = 2, 1
+    lines = as_lines(sections(found, drawn=False))
+    assert lines[lines.index("Not in the figures") + 1 :] == [
+        "  1 turn kept by an older duetto: without first token, first hunk and verdicts",
+        "  1 interval of less than no time: the clock was set back",
+        "  2 turns dated after now: the clock was ahead",
+        "  1 turn of the practice or a rehearsal",
+    ]
+
+
+def test_figures_are_short() -> None:
+    said = [seconds(one) for one in (None, 0.0, 0.084, 2.66, 14.2, 59.9, 720.0, 7_500.0)]
+    assert said == ["unknown", "0 s", "84 ms", "2.7 s", "14 s", "1 min", "12 min", "2 h 5 min"]
+    assert sparkline([0.0, 1.0, 4.0, 8.0]) == " ▂▅█"
+    assert sparkline([0.0]) == ""

@@ -1,0 +1,285 @@
+"""The statistics in words: for ``/stats``, ``--linear`` and ``duetto stats``; and from when on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+from tui.core.cycles import PAUSE_S, CycleReport, Pace, Period, Spread
+from tui.core.files import counted
+from tui.core.meter import GHOST_TOKENS_S, dollars
+
+WEEK = "7d"
+"""From so many days ago on, unless somebody says otherwise."""
+SINCE_WORDS = "a day (2026-11-01), a time back (12h, 7d, 4w), today, or all"
+_UNITS = {"h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=1)}
+_MOST_BACK = 9_999
+_SPARKS = "▁▂▃▄▅▆▇█"
+_STRIP = (("█", "working"), ("▒", "tests"), ("░", "waiting for the model"))
+_STRIP_CELLS, _DAY = 12, 12
+_MOST_PERIODS = 21
+_MOST_PACES = 6
+_MANY = 3
+"""An hour with fewer turns says nothing about load."""
+_LOOP = (
+    ("first_token", "first token"),
+    ("first_hunk", "first hunk"),
+    ("answered", "end of the turn"),
+    ("decision", "first decision"),
+    ("accepted", "all accepted"),
+    ("verdict", "first verdict"),
+    ("green", "green"),
+)
+
+
+class StatsSection(NamedTuple):
+    """Some lines under a title."""
+
+    title: str
+    lines: tuple[str, ...]
+
+
+def since_asked(words: str, now: datetime | None = None) -> int | str:
+    """Unix milliseconds from which on is told; 0: all. A str says what is wrong."""
+    words, now = words.strip().lower() or WEEK, now or datetime.now()
+    midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
+    number, unit = words[:-1], words[-1]
+    try:
+        if words == "all":
+            return 0
+        if words == "today":
+            since = midnight
+        elif unit == "h" and number.isdecimal() and int(number) <= _MOST_BACK:
+            since = now - int(number) * _UNITS[unit]
+        elif unit in _UNITS and number.isdecimal() and 0 < int(number) <= _MOST_BACK:
+            since = midnight - int(number) * _UNITS[unit] + _UNITS["d"]
+        else:
+            since = datetime.strptime(words, "%Y-%m-%d")
+        since_ms = int(since.timestamp() * 1000)
+    except (ValueError, OverflowError, OSError):
+        return f"Statistics cannot begin at {words}: say {SINCE_WORDS}."
+    if since > now:
+        return f"{words} is still to come: say {SINCE_WORDS}."
+    return max(since_ms, 1)
+
+
+def sections(report: CycleReport, *, drawn: bool) -> list[StatsSection]:
+    """All of it; ``drawn``: with strips and sparklines, in columns."""
+    total = report.total
+    if not total.turns:
+        empty = (f"No turn was kept {_span(report)}.", *_left_out(report))
+        return [StatsSection("Statistics", empty)]
+    found = [
+        StatsSection("Turns", tuple(_turns(report))),
+        StatsSection("From the prompt to", tuple(_loop(report, drawn))),
+        StatsSection("Waiting and working", tuple(_times(total))),
+        StatsSection("Weeks" if report.days > 1 else "Days", tuple(_periods(report, drawn))),
+        StatsSection("Speed", tuple(_speeds(report, drawn))),
+        StatsSection("How much faster it felt", tuple(_felt(report))),
+    ]
+    if left_out := tuple(_left_out(report)):
+        found.append(StatsSection("Not in the figures", left_out))
+    return [one for one in found if one.lines]
+
+
+def _span(report: CycleReport) -> str:
+    return f"since {report.periods[0].day}"
+
+
+def _turns(report: CycleReport) -> Iterator[str]:
+    total = report.total
+    ends = [
+        f"{count:,} {word}"
+        for count, word in (
+            (report.completed, "completed"),
+            (report.interrupted, "interrupted"),
+            (report.failed, "failed"),
+        )
+        if count
+    ]
+    said = f": {', '.join(ends)}" if ends else ""
+    yield f"{counted(total.turns, 'turn')} {_span(report)}{said}"
+    steering = ((report.interrupts, "interrupt"), (report.redirects, "redirect"))
+    yield ", ".join(counted(n, word) for n, word in (*steering, (report.steers, "steer")))
+    open_hunks = total.hunks - total.accepted - total.rejected
+    yield (
+        f"{total.accepted:,} of {counted(total.hunks, 'hunk')} accepted,"
+        f" {total.rejected:,} rejected, {open_hunks:,} undecided"
+    )
+    yield f"{total.greens:,} of {counted(total.verdicts, 'verified turn')} became green"
+    unpriced = f"; {counted(report.unpriced, 'turn')} without a known price"
+    yield f"{dollars(total.usd)} spent{unpriced if report.unpriced else ''}"
+
+
+def _loop(report: CycleReport, drawn: bool) -> Iterator[str]:
+    rows = [(words, getattr(report.loop, name)) for name, words in _LOOP]
+    for words, one in rows:
+        if not one.count:
+            yield f"{words:<16}  not measured yet" if drawn else f"{words}: not measured yet"
+        elif drawn:
+            yield (
+                f"{words:<16}{seconds(one.median):>9}   a tenth over {seconds(one.slow):<9}"
+                f" {counted(one.count, 'turn')}"
+            )
+        else:
+            yield (
+                f"{words}: {seconds(one.median)} in the middle, a tenth over"
+                f" {seconds(one.slow)}, {counted(one.count, 'turn')}"
+            )
+
+
+def _times(total: Period) -> Iterator[str]:
+    whole = total.waiting_s + total.verifying_s + total.working_s
+    for words, value in (
+        ("waiting for the model", total.waiting_s),
+        ("running the tests", total.verifying_s),
+        ("working", total.working_s),
+    ):
+        share = f" ({value / whole:.0%})" if whole else ""
+        yield f"{words} {seconds(value)}{share}"
+    yield f"working: from a turn's end to the next prompt; over {PAUSE_S / 60:.0f} min is a pause"
+
+
+def _periods(report: CycleReport, drawn: bool) -> Iterator[str]:
+    shown = report.periods[-_MOST_PERIODS:]
+    if len(shown) < len(report.periods):
+        turns = [float(one.turns) for one in report.periods]
+        marks = f" {sparkline(turns[-60:])}" if drawn else ""
+        yield f"the last {len(shown)} of {len(report.periods)} weeks; turns a week:{marks}"
+    most_s = max(one.waiting_s + one.verifying_s + one.working_s for one in shown)
+    if drawn:
+        yield f"{'':<{_DAY + _STRIP_CELLS}}  turns   accepted     green      cost"
+    for one in shown:
+        if drawn:
+            yield _row(one, most_s)
+        elif not one.turns:
+            yield f"{one.day}: no turn"
+        else:
+            green = f"{one.greens:,} of {one.verdicts:,} green" if one.verdicts else "no verdict"
+            said = (f"{one.accepted:,} of {counted(one.hunks, 'hunk')} accepted", green)
+            yield f"{one.day}: {', '.join((counted(one.turns, 'turn'), *said, dollars(one.usd)))}"
+    if drawn and most_s:
+        yield ", ".join(f"{mark} {words}" for mark, words in _STRIP)
+
+
+def _row(one: Period, most_s: float) -> str:
+    if not one.turns:
+        return f"{one.day:<{_DAY}}{'':<{_STRIP_CELLS}}  {'-':>5}"
+    accepted, green = f"{one.accepted:,}/{one.hunks:,}", f"{one.greens:,}/{one.verdicts:,}"
+    figures = f"{one.turns:>7,}{accepted:>11}{green if one.verdicts else '-':>10}"
+    return f"{one.day:<{_DAY}}{_strip(one, most_s)}{figures}{dollars(one.usd):>10}"
+
+
+def _strip(one: Period, most_s: float) -> str:
+    parts = (one.working_s, one.verifying_s, one.waiting_s)
+    strip, ends = "", 0.0
+    for (mark, _), value in zip(_STRIP, parts, strict=True):
+        ends += value
+        cells = round(ends / most_s * _STRIP_CELLS) if most_s else 0
+        strip += mark * (cells - len(strip))
+    return f"{strip:<{_STRIP_CELLS}}"
+
+
+def _speeds(report: CycleReport, drawn: bool) -> Iterator[str]:
+    for one in report.paces[:_MOST_PACES]:
+        where = " · ".join(filter(None, (one.model, one.endpoint, one.tier)))
+        said = [counted(one.turns, "turn"), counted(one.tokens, "token"), dollars(one.usd)]
+        yield f"{where}: {', '.join(said)}"
+        yield f"  {_rates(one.tokens_s)}; {_firsts(one.ttft_s)}"
+        yield from _load(one, drawn)
+    if len(report.paces) > _MOST_PACES:
+        more = counted(len(report.paces) - _MOST_PACES, "other model")
+        yield f"and {more}: duetto stats --json has all"
+
+
+def _rates(spread: Spread) -> str:
+    if spread.median is None or spread.slow is None:
+        return "tokens/s not measured"
+    return f"{spread.median:,.0f} tokens/s, a tenth under {spread.slow:,.0f}"
+
+
+def _firsts(spread: Spread) -> str:
+    if spread.median is None:
+        return "TTFT not measured"
+    return f"TTFT {seconds(spread.median)}, a tenth over {seconds(spread.slow)}"
+
+
+def _load(pace: Pace, drawn: bool) -> Iterator[str]:
+    """Whether the rate held at all hours, where there are some to compare."""
+    told = {
+        hour: one.median
+        for hour, one in pace.hours.items()
+        if one.count >= _MANY and one.median is not None
+    }
+    if len(told) < 2 or not pace.tokens_s.median:
+        return
+    slowest = min(told, key=lambda hour: told[hour])
+    share = told[slowest] / pace.tokens_s.median
+    yield f"  slowest at {slowest}:00: {told[slowest]:,.0f} tokens/s, {share:.0%} of the median"
+    if drawn:
+        first, last = min(told), max(told)
+        marks = sparkline([told.get(hour, 0.0) for hour in range(first, last + 1)])
+        yield f"  by the hour: {first}:00 {marks} {last}:00"
+
+
+def _felt(report: CycleReport) -> Iterator[str]:
+    total = report.total
+    for one in report.periods:
+        if one.felt is not None:
+            measured = "" if one.times is None else f", measured {times(one.times)}"
+            yield f"{one.day}: felt {times(one.felt)} as fast{measured}"
+    if total.times is not None:
+        yield (
+            f"measured: {times(total.times)} as fast as the same work with a model at"
+            f" {GHOST_TOKENS_S:g} tokens/s"
+        )
+
+
+def _left_out(report: CycleReport) -> Iterator[str]:
+    if report.untimed:
+        words = "kept by an older duetto: without first token, first hunk and verdicts"
+        yield f"{counted(report.untimed, 'turn')} {words}"
+    if report.backwards:
+        words = "less than no time: the clock was set back"
+        yield f"{counted(report.backwards, 'interval')} of {words}"
+    if report.ahead:
+        yield f"{counted(report.ahead, 'turn')} dated after now: the clock was ahead"
+    if report.practice:
+        yield f"{counted(report.practice, 'turn')} of the practice or a rehearsal"
+
+
+def sparkline(values: Sequence[float]) -> str:
+    """Bars from 0 to the highest."""
+    most = max(values, default=0.0)
+    if not most:
+        return ""
+    marks = (_SPARKS[min(int(one / most * 8), 7)] if one else " " for one in values)
+    return "".join(marks)
+
+
+def times(factor: float) -> str:
+    """``1.3 times``, ``2 times``."""
+    return f"{factor:.1f}".removesuffix(".0") + " times"
+
+
+def seconds(value: float | None) -> str:
+    """``84 ms``, ``2.7 s``, ``14 s``, ``12 min``, ``2 h 5 min``."""
+    if value is None:
+        return "unknown"
+    if not value:
+        return "0 s"
+    if value < 0.9995:
+        return f"{value * 1000:.0f} ms"
+    if value < 59.5:
+        return f"{value:.1f} s" if value < 9.95 else f"{value:.0f} s"
+    minutes = round(value / 60)
+    return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
+
+
+def as_lines(found: Iterable[StatsSection]) -> list[str]:
+    """For a terminal: titles, and what is under them indented."""
+    lines: list[str] = []
+    for one in found:
+        lines += [one.title, *(f"  {line}" for line in one.lines), ""]
+    return lines[:-1]
