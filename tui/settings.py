@@ -360,6 +360,8 @@ class PromptSettings(SettingsTable, frozen=True):
     """Command of the editor that the draft can be opened in; empty: VISUAL, else EDITOR."""
     vi: bool = False
     """The keys of vi in the prompt."""
+    propose: bool = True
+    """The other model is proposed where the user's own statistics speak for it."""
 
 
 class StoreSettings(SettingsTable, frozen=True):

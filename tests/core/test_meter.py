@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tui.core.document.hunk import Decision, Hunk, Stage
-from tui.core.meter import Cost, GhostStretch, Meter, Trail, written
+from tui.core.meter import Cost, GhostStretch, Meter, Trail, TurnClocks, written
 from tui.core.text.buffer import Mark
 from tui.core.wire.events import Usage
 
@@ -215,3 +215,10 @@ def test_the_share_from_the_cache_is_of_responses_whose_servers_count_it() -> No
     meter.start(4.0, fresh=False)
     meter.usage(5.0, Usage(2000, 10, 0))
     assert meter.view(5.0).cached == 0.45
+
+
+def test_a_race_asks_how_many_tokens_had_come_by_then() -> None:
+    clocks = TurnClocks(
+        100.0, stretches=(GhostStretch(101.0, 103.0, 40.0, 160), GhostStretch(105.0, 105.0, 2.0, 8))
+    )
+    assert [clocks.tokens_by(at) for at in (0.0, 1.0, 2.0, 3.0, 4.9, 5.0)] == [0, 0, 20, 40, 40, 42]

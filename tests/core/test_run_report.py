@@ -92,8 +92,9 @@ FAIL
 
 
 def test_what_go_says_of_each_test_is_counted_and_told_as_without_v() -> None:
-    told, counts = without_v(GO_VERBOSE)
-    assert counts == RunCounts(passed=3, failed=2, skipped=1)
+    told, report = without_v(GO_VERBOSE)
+    assert report.counts == RunCounts(passed=3, failed=2, skipped=1)
+    assert report.skipped == ("TestLater",)
     assert told.splitlines()[:7] == [
         "--- FAIL: TestAdd (0.00s)",
         "    --- FAIL: TestAdd/small (0.00s)",
@@ -108,10 +109,10 @@ def test_what_go_says_of_each_test_is_counted_and_told_as_without_v() -> None:
 
 def test_what_a_test_of_go_said_that_never_ended_is_told() -> None:
     panic = "=== RUN   TestA\npanic: test timed out\nFAIL\ta\t1.0s\n"
-    assert without_v(panic) == ("panic: test timed out\nFAIL\ta\t1.0s\n", None)
+    assert without_v(panic) == ("panic: test timed out\nFAIL\ta\t1.0s\n", RunReport())
     assert without_v("# a\n./a.go:3:1: undefined: c\n") == (
         "# a\n./a.go:3:1: undefined: c\n",
-        None,
+        RunReport(),
     )
 
 
@@ -238,6 +239,17 @@ def test_a_junit_report_says_what_the_output_says() -> None:
     (missing,) = junit("m").failed
     assert (missing.path, missing.line) == ("tests/test_m.py", 0)
     assert missing.message == NO_FLASK
+
+
+def test_a_skipped_test_has_the_name_by_which_it_fails() -> None:
+    case = '<testcase classname="tests.test_a.TestAdd" name="test_adds" file="tests/test_a.py">'
+    failing, skipped = (
+        read_junit(f"<testsuite>{case}{ends}</testcase></testsuite>".encode(), locate)
+        for ends in ('<failure message="no"/>', "<skipped/>")
+    )
+    assert failing is not None
+    assert skipped is not None
+    assert [one.name for one in failing.failed] == list(skipped.skipped) == ["TestAdd.test_adds"]
 
 
 @each("data", [b"", b"<", b"\x00\xff", b"<a/>", b"<testcase/>", b"<testcase><failure/></testcase>"])

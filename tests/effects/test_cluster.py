@@ -13,6 +13,7 @@ from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
+import trustme
 
 from tests.support.dask_cluster import ROOT, DaskCluster
 from tui.cli import practice
@@ -20,7 +21,7 @@ from tui.cli.cluster import client as client_module
 from tui.cli.cluster.client import ClusterClient
 from tui.cli.verifiers.finding import find_verifiers
 from tui.cli.verifiers.project import Project
-from tui.core.cluster import ClusterNews, ClusterOrder, RemoteTask
+from tui.core.cluster import ClusterNews, ClusterOrder, RemoteTask, server_of
 from tui.core.programs import RunOptions, RunResult
 from tui.core.run_report import RunReport
 from tui.effects.cluster import Cluster
@@ -252,14 +253,45 @@ async def test_a_cluster_that_is_not_there_is_said(tmp_path: Path) -> None:
     await cluster.close()
 
 
+async def test_with_certificates_of_ones_own(tmp_path: Path) -> None:
+    """As docs/cluster.md says it: who has no certificate of the authority is not heard."""
+    authority = trustme.CA()
+    certificate = authority.issue_cert("127.0.0.1")
+    authority.cert_pem.write_to_path(str(tmp_path / "ca.pem"))
+    certificate.private_key_and_cert_chain_pem.write_to_path(str(tmp_path / "own.pem"))
+    tls, own = "DASK_DISTRIBUTED__COMM__TLS__", str(tmp_path / "own.pem")
+    trusts = {f"{tls}CA_FILE": str(tmp_path / "ca.pem")}
+    names = [f"{who}__{what}" for who in ("SCHEDULER", "WORKER") for what in ("CERT", "KEY")]
+    theirs = trusts | {f"{tls}{name}": own for name in names}
+    dask = DaskCluster(tmp_path / "cluster", "tls", **theirs)
+    dask.add("w0")
+    ours = trusts | {f"{tls}CLIENT__{what}": own for what in ("CERT", "KEY")}
+    root = tmp_path / "work"
+    root.mkdir()
+    server = server_of(dask.server.replace("tls://", "dask+tls://"))
+    cluster = Cluster(server, str(root), {**os.environ, **ours}, print)
+    stranger = Cluster(server, str(root), os.environ, print)
+    try:
+        how, said = RunOptions(shadow=await cluster.make({})), bytearray()
+        result = await CommandRunner(str(root)).run("echo hello", said.extend, 60, how)
+        assert (result.status, said) == (0, b"hello\n")
+        with pytest.raises(FileRefused, match="needs the certificates of DASK_"):
+            await stranger.make({})
+    finally:
+        await cluster.close()
+        await stranger.close()
+        dask.close()
+
+
 async def test_what_is_lost_on_the_way_is_done_again(tmp_path: Path) -> None:
     """A worker dies, then the scheduler; each of 30 tries has its verdict all the same."""
     dask = DaskCluster(tmp_path / "cluster")
     dask.add("w0")
     dask.add("w1")
     house = House(tmp_path / "work", dask)
-    program = "import sys, time, calc; time.sleep(0.2); sys.exit(calc.add(1, 2) != 3)"
-    ended = 0
+    program = "import sys, time, calc; print('begun', flush=True); time.sleep(0.4)"
+    program += "; sys.exit(calc.add(1, 2) != 3)"
+    ended, begun = 0, list[int]()
 
     async def one(number: int) -> tuple[int | None, str]:
         nonlocal ended
@@ -269,6 +301,7 @@ async def test_what_is_lost_on_the_way_is_done_again(tmp_path: Path) -> None:
         result = await house.runner.run(argv, said.extend, 60, how)
         assert not result.error, result.error
         ended += 1
+        begun.append((result.output or said).count(b"begun"))
         return result.status, said.decode() + result.strayed
 
     try:
@@ -286,6 +319,8 @@ async def test_what_is_lost_on_the_way_is_done_again(tmp_path: Path) -> None:
         dask.close()
     statuses = [status for status, _ in ends]
     assert statuses == [0 if number % 3 else 1 for number in range(30)], ends
+    assert begun == [1] * 30, "what was said before it was lost does not count"
+    assert any("was lost: run again on" in said for _, said in ends)
     assert any("is gone: duetto waits for it" in words for words in house.said)
 
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from tests.support.fakes import FakeWire, World, settle
+from tests.engine.test_attempts import change
+from tests.support.fakes import FakeShadow, FakeWire, World, settle
+from tests.support.judged_runs import TESTS, Failing, Judge, has, judged
 from tests.support.stepped_rehearsal import SteppedRehearsal
 from tests.support.stored_sessions import resumed
 from tests.support.turns import CACHE, PATCH, begun, notes, outputs, texts, update
@@ -19,6 +22,7 @@ from tui.effects.store.writing import StoreWriter
 from tui.engine import intents, lane_session
 from tui.engine.notices import DelegateView
 from tui.engine.session import SessionOptions, reasons_to_stay
+from tui.engine.slash import task_words
 from tui.errors import KeyRefused
 
 
@@ -81,7 +85,7 @@ async def test_it_works_beside_the_conversation_and_comes_home_as_a_turn(world: 
     (hunk,) = world.session.workspace.hunks
     assert (hunk.turn, hunk.decidable) == (2, True)
     assert world.files.writes == []
-    assert notes(world)[-1] == "delegate d1: 1 hunk in 1 file waits for you"
+    assert notes(world)[-1] == "delegate d1: 1 hunk in 1 file waits for you; judged: passes"
 
 
 async def test_what_was_typed_meanwhile_stays(world: World) -> None:
@@ -92,6 +96,73 @@ async def test_what_was_typed_meanwhile_stays(world: World) -> None:
     text = world.session.workspace.buffers["cache.py"].text()
     assert text.startswith("# mine\nclass Cache")
     assert "with self.lock" in text
+
+
+async def until(there: Callable[[], bool]) -> None:
+    async with asyncio.timeout(20):
+        while not there():
+            await asyncio.sleep(0)
+
+
+async def judged_world(failing: Failing) -> tuple[World, Judge, SteppedRehearsal]:
+    """A delegate in a project with tests."""
+    options = SessionOptions(conversation="c", ask=True)
+    world, judge = judged(8, failing, options=options)
+    return world, judge, await delegated(world, "make it one")
+
+
+async def test_it_is_judged_before_it_comes_home_and_says_so() -> None:
+    world, _, model = await judged_world(lambda files: [] if has(files, 0) else ["test_first"])
+    before = dict(world.files.data)
+    await finishes(model, change(0))
+    await until(lambda: view(world).state == "home" and world.session.at_rest)
+    words = "1 hunk in 1 file waits for you; judged: passes"
+    assert view(world).ended == words
+    assert f"delegate d1: {words}" in notes(world)
+    assert world.session.status.verdict == "passed", "and once more, on the screen"
+    assert world.files.data == before
+    assert all(isinstance(one, FakeShadow) and one.closed for one in world.shadows.made)
+    await world.session.close()
+
+
+async def test_one_that_breaks_something_comes_home_and_says_what() -> None:
+    world, _, model = await judged_world(lambda files: ["test_first"] if has(files, 0) else [])
+    await finishes(model, change(0))
+    await until(lambda: view(world).state == "home" and world.session.at_rest)
+    assert view(world).ended.endswith("; judged: breaks test_first")
+    fast = await begun(world, "what was that?")
+    told = "What judges the project says of them: breaks test_first."
+    assert any(told in text for text in texts(world.wire.requests[0]))
+    fast.finishes("A change.")
+    await settle()
+    await world.session.close()
+
+
+@pytest.mark.parametrize("what", ["stop", "take"])
+async def test_while_it_is_judged_it_can_be_stopped_or_taken(what: intents.Tending) -> None:
+    world, judge, model = await judged_world(lambda files: [])
+    judge.hold = asyncio.Event()
+    await finishes(model, change(0))
+    await until(lambda: view(world).ended.startswith("done: its tests run"))
+    await tend(world, what)
+    state = "stopped" if what == "stop" else "home"
+    await until(lambda: view(world).state == state)
+    assert len(world.session.workspace.hunks) == (what == "take")
+    assert "judged" not in view(world).ended
+    judge.hold.set()
+    await until(lambda: world.session.at_rest)
+    await world.session.close()
+
+
+async def test_a_command_of_the_workspace_is_not_run_for_it_without_consent() -> None:
+    world, judge, model = await judged_world(lambda files: [])
+    world.verify = replace(TESTS, needs_consent=True)
+    await finishes(model, change(0))
+    await until(lambda: view(world).state == "home")
+    assert view(world).ended == "1 hunk in 1 file waits for you"
+    assert not judge.seen
+    assert not world.session.status.asks
+    await world.session.close()
 
 
 async def test_two_of_them_at_once_come_home_one_after_the_other(world: World) -> None:
@@ -240,6 +311,35 @@ async def test_after_a_kill_it_goes_on_and_nothing_is_asked_twice(
     (hunk,) = other.session.workspace.hunks
     assert "with self.lock" in hunk.agent
     await other.session.close()
+
+
+async def plain(tmp_path: Path) -> World:
+    """A plain start in the same folder."""
+    other = World({"cache.py": CACHE}, options=SessionOptions(conversation="o", ask=True))
+    mine = StoreWriter(tmp_path, time.monotonic)
+    other.ports.store, other.ports.archive = (lambda: mine), (lambda: reading.Archive(tmp_path))
+    await other.runs()
+    return other
+
+
+async def test_a_plain_start_says_that_delegates_of_a_kill_wait(
+    stored: tuple[World, StoreWriter], tmp_path: Path
+) -> None:
+    world, store = stored
+    await delegated(world)
+    await store.settled()
+    alive = await plain(tmp_path)
+    assert not alive.session.status.left, "a duetto works on it"
+    await asyncio.to_thread(store.close)
+    other = await plain(tmp_path)
+    await until(lambda: bool(other.session.status.left))
+    (left,) = other.session.status.left
+    assert (left.session, left.prompt, left.done) == (store.id, "make it safe", False)
+    assert notes(other)[-1] == "1 delegate of earlier sessions waits: /tasks"
+    assert f"/resume {store.id}" in task_words(other.session.status, 0.0)
+    assert not other.session.status.asks
+    for one in (alive, other):
+        await one.session.close()
 
 
 async def test_of_a_command_that_a_kill_ended_it_is_not_said_that_it_never_ran(

@@ -89,6 +89,33 @@ async def test_it_tries_until_the_screen_is_green_with_a_row_for_each() -> None:
     assert all(hunk.decision is Decision.PENDING for hunk in world.session.workspace.hunks)
 
 
+async def test_what_is_out_of_date_is_judged_again_before_it_is_sent() -> None:
+    world, judge = await red()
+    changes(world, 6)
+    world.session.drain()
+    judge.failing = lambda files: ["test_c"] if has(files, 6) else []
+    world.session.submit(intents.SendFailure())
+    request = texts(await world.wire.request(1))[-1]
+    assert "test_c" in request
+    assert "test_a" not in request
+    assert "The verdict is out of date: judged again first" in notes(world)
+    await settle()
+    await tried(world, rewrite(6, "1", "2"))
+    assert notes(world)[-1] == "fixed in 1 try"
+
+
+async def test_what_is_green_by_now_is_not_sent() -> None:
+    world, _ = await red()
+    world.session.submit(intents.Reject((3,)))
+    await rests(world)
+    world.session.drain()
+    world.session.submit(intents.SendFailure())
+    await rests(world)
+    assert world.session.status.verdict == "passed"
+    assert notes(world)[-1] == "Nothing to fix any more"
+    assert not world.wires or not world.wire.requests
+
+
 async def test_auto_begins_as_soon_as_the_screen_is_red() -> None:
     world, _ = await red(when="auto")
     assert len(world.wire.requests) == 1
@@ -343,6 +370,18 @@ async def test_tests_that_are_skipped_to_pass_do_not_count() -> None:
     assert "try 1 · 2 failed → 2 skipped · 0.0 s" in notes(world)
     told = texts(world.wire.requests[1])[-1]
     assert "Tests that ran before do not any more (2 skipped): that does not count." in told
+
+
+async def test_what_failed_and_is_skipped_now_is_found_where_another_part_ran() -> None:
+    def skipping(output: str, passed: bool) -> RunReport:
+        """A runner that tells no counts that could be compared."""
+        report = replace(read(output, passed), counts=None)
+        return report if report.failed else replace(report, skipped=("test_b", "test_z"))
+
+    world, _ = await red(reader=skipping, when="auto")
+    await tried(world, rewrite(WRONG, "1", "2"))
+    assert "try 1 · 2 failed → 1 skipped · 0.0 s" in notes(world)
+    assert len(world.wire.requests) == 2
 
 
 async def test_it_rises_when_tries_were_in_vain_and_goes_back() -> None:

@@ -131,15 +131,47 @@ async def test_undo_and_a_resume_know_both(review: Review) -> None:
     again = await resumed(review.world, stored(review.world))
     decisions = [(hunk.decision, hunk.call_id) for hunk in again.session.workspace.hunks]
     assert decisions == [(hunk.decision, hunk.call_id) for hunk in review.hunks]
-    review.session.submit(intents.UndoDecision())
-    (trouble,) = review.session.drain().troubles
-    assert trouble.why == "hunk 1 of a.py: a later hunk stands in its lines now"
     review.session.submit(intents.Reject((3,)))
     assert review.text == replaced().replace("x2 = 1", "x2 = 0")
     review.session.submit(intents.UndoDecision())
     assert review.text == replaced(2)
     review.session.submit(intents.UndoTurn())
     assert review.text == FILES["a.py"]
+
+
+async def test_undo_brings_the_old_hunk_back_and_redo_the_new_one(review: Review) -> None:
+    review.redo(1, "use two")
+    server = await review.asked()
+    await server.patches(update("a.py", "-x2 = 0", "+x2 = 2"))
+    old, _, new = review.hunks
+    for _ in range(2):
+        review.session.submit(intents.UndoDecision())
+        (trouble,) = review.session.drain().troubles
+        assert trouble.what == "Undone: redoing hunk 1 of a.py"
+        assert review.text == replaced()
+        assert (old.decidable, new.decision) == (True, Decision.REJECTED)
+        review.session.submit(intents.RedoDecision())
+        review.session.drain()
+        assert review.text == replaced(2)
+        assert (old.decision, old.words, new.decidable) == (Decision.REJECTED, "use two", True)
+    review.session.submit(intents.Accept((new.id,)))
+    review.session.submit(intents.UndoDecision())
+    review.session.submit(intents.UndoDecision())
+    assert review.text == replaced()
+    assert b"x2 = 2" not in review.world.files.data["a.py"]
+
+
+async def test_the_old_hunk_stays_away_where_its_lines_are_others_now(review: Review) -> None:
+    review.redo(1)
+    server = await review.asked()
+    await server.patches(update("a.py", "-x2 = 0", "+x2 = 2"))
+    review.session.workspace.edit("a.py", (2, 0), (2, 6), "mine = 3")
+    before = review.text
+    review.session.submit(intents.UndoDecision())
+    (trouble,) = review.session.drain().troubles
+    assert trouble.what == "Not undone"
+    assert review.text == before
+    assert [hunk.decidable for hunk in review.hunks] == [False, True, True]
 
 
 async def test_several_at_once_while_the_user_types_and_a_turn_runs(review: Review) -> None:
@@ -186,6 +218,18 @@ async def test_a_new_file_is_made_anew_as_a_whole(review: Review) -> None:
     assert [one.decision for one in review.hunks[2:]] == [Decision.REJECTED, Decision.PENDING]
     review.session.submit(intents.Reject())
     assert "new.py" not in review.world.files.data
+
+
+async def test_undo_brings_the_old_new_file_back(review: Review) -> None:
+    land(review.world, "*** Begin Patch\n*** Add File: c.py\n+c = 1\n*** End Patch\n")
+    review.redo(3, "use two")
+    server = await review.asked()
+    await server.patches("*** Begin Patch\n*** Add File: c.py\n+c = 2\n*** End Patch\n")
+    assert review.session.workspace.open("c.py").text() == "c = 2\n"
+    review.session.submit(intents.UndoDecision())
+    assert review.session.workspace.open("c.py").text() == "c = 1\n"
+    review.session.submit(intents.RedoDecision())
+    assert review.session.workspace.open("c.py").text() == "c = 2\n"
 
 
 async def test_what_the_user_does_with_the_hunk_meanwhile_counts(review: Review) -> None:

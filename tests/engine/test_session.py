@@ -104,6 +104,7 @@ async def test_no_intent_raises(intent: Intent, busy: bool) -> None:
     world.session.submit(intent)
     await settle()
     world.session.drain()
+    await world.session.close()
 
 
 async def test_what_is_not_an_intent_is_a_bug() -> None:

@@ -17,23 +17,26 @@ ROOT = Path(__file__).parents[2]
 class DaskCluster:
     """A scheduler, and workers of one thread each, which have no nanny that starts them again."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path, protocol: str = "tcp", **variables: str) -> None:
+        """``variables`` are in the environment of all of it."""
+        self.folder, self._protocol, self._variables = folder, protocol, variables
         folder.mkdir()
         with socket.socket() as one:
             one.bind(("127.0.0.1", 0))
             self.port = one.getsockname()[1]
-        self.server = f"tcp://127.0.0.1:{self.port}"
+        self.server = f"{protocol}://127.0.0.1:{self.port}"
         self.workers: dict[str, subprocess.Popen[bytes]] = {}
         self.scheduler = self._scheduler()
 
     def _start(
         self, name: str, module: str, *arguments: str, **variables: str
     ) -> subprocess.Popen[bytes]:
+        own = {"PYTHONPATH": str(ROOT), "WORKER": name}
+        own |= {"DASK_TEMPORARY_DIRECTORY": str(self.folder / "scratch")}
         with (self.folder / f"{name}.log").open("ab") as log:
             return subprocess.Popen(
                 [sys.executable, "-m", f"distributed.cli.{module}", *arguments, "--no-dashboard"],
-                env={**os.environ, "PYTHONPATH": str(ROOT), "WORKER": name} | variables,
+                env={**os.environ, **own, **self._variables, **variables},
                 cwd=self.folder,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
@@ -41,7 +44,7 @@ class DaskCluster:
             )
 
     def _scheduler(self) -> subprocess.Popen[bytes]:
-        place = ("--host", "127.0.0.1", "--port", str(self.port))
+        place = ("--host", "127.0.0.1", "--port", str(self.port), "--protocol", self._protocol)
         return self._start("scheduler", "dask_scheduler", *place, "--no-show")
 
     def add(self, name: str, **variables: str) -> None:
@@ -50,6 +53,7 @@ class DaskCluster:
         folder.mkdir(exist_ok=True)
         threads = ("--nthreads", "1", "--nworkers", "1", "--no-nanny")
         place = ("--host", "127.0.0.1", "--local-directory", str(folder), "--name", name)
+        place += ("--protocol", self._protocol)
         self.workers[name] = self._start(
             name, "dask_worker", self.server, *threads, *place, "--death-timeout", "60", **variables
         )

@@ -409,7 +409,7 @@ class World:
     @property
     def wire(self) -> FakeWire:
         """The wire of the endpoint ``main``."""
-        return self._wire("main")
+        return self.wires.get("main") or self._wire("main")
 
     def _wire(self, endpoint: str, lane: str = MAIN_LANE) -> FakeWire:
         name = endpoint if lane == MAIN_LANE else f"{endpoint} {lane}"

@@ -34,6 +34,7 @@ from tui.engine.intents import (
 )
 from tui.engine.notices import Ask, Notices, Status, TaskView
 from tui.engine.ports import Abilities, SessionArchive
+from tui.engine.proposing import Proposing
 from tui.engine.session import AltLabel, PromptLabel, Session
 from tui.engine.session_state import SessionState
 from tui.errors import EditRefused
@@ -205,6 +206,7 @@ class ScriptedSession(ScriptedState):
     """The public face of `Session`, driven by a test; the clock stands still."""
 
     attachments: Attachments | None = None
+    proposing: Proposing | None = None
 
     def __init__(self, files: dict[str, str] | None = None) -> None:
         self.files = FILES if files is None else files

@@ -473,6 +473,7 @@ def options_for(setup: SessionSetup) -> SessionOptions:
         ask=True,
         ambiguous=editor.ambiguous,
         auto_accept=editor.review == "auto",
+        propose=setup.settings.prompt.propose,
         asks_felt=setup.settings.stats.ask,
         kind="rehearsal" if setup.models.rehearsal else "app",
     )

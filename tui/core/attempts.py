@@ -240,7 +240,7 @@ def ranked(results: Sequence[Result]) -> list[Ranked]:
     seen: dict[bytes, int] = {}
     for result in sorted(results, key=lambda one: one._key):
         before = found[-1].result if found else None
-        words = _words(result)
+        words = result_words(result)
         if twin := seen.get(result.texts) if result.texts else None:
             words = f"the same text as {twin}"
         elif before is not None and result.texts and _level(before) == _level(result):
@@ -262,7 +262,7 @@ def _beside(before: Result, result: Result) -> str:
     return f", the same size as {before.number}, which came first"
 
 
-def _words(result: Result) -> str:
+def result_words(result: Result) -> str:
     """What it came to."""
     if not result.texts:
         return result.why or "it changed nothing"

@@ -102,6 +102,8 @@ class TaskEnd(Struct, frozen=True):
     strayed: str = ""
     output: bytes = b""
     """The end of what it said."""
+    again: bool = False
+    """It was begun anew: what was told of its output before does not count."""
     start: int = 0
     """So many bytes it had said before."""
     brought: dict[str, bytes] = {}

@@ -36,6 +36,12 @@ class GhostStretch(NamedTuple):
     tokens: float
     chars: int
 
+    def by(self, at_s: float) -> float:
+        """How many of its tokens had come by then, at its even pace."""
+        if at_s >= self.last_s or at_s <= self.first_s:
+            return self.tokens if at_s >= self.last_s else 0.0
+        return self.tokens * (at_s - self.first_s) / (self.last_s - self.first_s)
+
 
 class Written(NamedTuple):
     """What the ghost has written."""
@@ -230,6 +236,12 @@ class TurnClocks(NamedTuple):
     """The last piece of output came."""
     prompt_s: float = 0.0
     """So long before that request the prompt was given."""
+    stretches: tuple[GhostStretch, ...] = ()
+    """What each response streamed, by the clock."""
+
+    def tokens_by(self, seconds: float) -> float:
+        """How many tokens had come so long after the first request."""
+        return sum(one.by((self.asked_s or 0.0) + seconds) for one in self.stretches)
 
     def since_prompt(self) -> tuple[float | None, float | None]:
         """Seconds from the prompt until the first output, and the first line of an edit."""
@@ -384,6 +396,7 @@ class Meter:
             None if self.first_hunk_s is None else self.first_hunk_s - asked_s,
             max(came) - asked_s if came else None,
             asked_s - (asked_s if self._turn_s is None else self._turn_s),
+            self._stretches(),
         )
 
     def ghost_place(self, now: float) -> GhostPlace | None:
@@ -545,14 +558,13 @@ class Meter:
         )
 
     def _ghost(self, now: float) -> Written:
-        responses = [*self._past, *([self._now] if self._now else [])]
-        return written(
-            (
-                GhostStretch(one.first_s, one.last_s, self._rated_tokens(one), one.chars)
-                for one in responses
-                if one.first_s is not None
-            ),
-            now,
+        return written(self._stretches(), now)
+
+    def _stretches(self) -> tuple[GhostStretch, ...]:
+        return tuple(
+            GhostStretch(one.first_s, one.last_s, self._rated_tokens(one), one.chars)
+            for one in [*self._past, *([self._now] if self._now else [])]
+            if one.first_s is not None
         )
 
     def _cost(self, responses: list[_Response]) -> Cost:

@@ -302,6 +302,8 @@ class RunResult(Struct, frozen=True):
     error: str = ""
     strayed: str = ""
     """A file of the workspace on the disk that was used instead of the shadow's."""
+    output: bytes = b""
+    """The end of what it said, if it was begun anew on another machine; else it was told."""
 
 
 class Edited(NamedTuple):

@@ -71,6 +71,8 @@ class RunReport(Struct, frozen=True):
     """As the runner tells them; None: it does not."""
     noun: str = "test"
     """What ``failed`` has; of a linter they are problems."""
+    skipped: tuple[str, ...] = ()
+    """Names of tests that were skipped, where the runner tells them."""
     known: tuple[FailedTest, ...] = ()
     """What failed before anything was changed, too, and so is not in ``failed``."""
 
@@ -210,7 +212,8 @@ def read_junit(data: bytes, locate: Locate) -> RunReport | None:
     if not cases:
         return None
     failed: list[FailedTest] = []
-    failures = skipped = 0
+    skipped: list[str] = []
+    failures = 0
     for case in cases:
         found = (case.find(kind) for kind in ("failure", "error"))
         fault = next((one for one in found if one is not None), None)
@@ -221,9 +224,9 @@ def read_junit(data: bytes, locate: Locate) -> RunReport | None:
                 detail = (fault.text or "").strip("\n") or told
                 failed.append(_of_junit(dict(case.attrib), told, detail, locate))
         elif case.find("skipped") is not None:
-            skipped += 1
-    counts = RunCounts(len(cases) - failures - skipped, failures, skipped)
-    return RunReport(tuple(failed), counts=counts)
+            skipped.append(_of_junit(dict(case.attrib), "", "", locate).name)
+    counts = RunCounts(len(cases) - failures - len(skipped), failures, len(skipped))
+    return RunReport(tuple(failed), counts=counts, skipped=tuple(skipped))
 
 
 def _of_junit(case: dict[str, str], told: str, detail: str, locate: Locate) -> FailedTest:
@@ -253,7 +256,8 @@ def read_jest(data: bytes, locate: Locate) -> RunReport | None:
     except msgspec.MsgspecError:
         return None
     failed: list[FailedTest] = []
-    passed = failures = skipped = 0
+    skipped: list[str] = []
+    passed = failures = 0
     for file in found.test_results:
         path = locate(file.name)
         if file.status == "failed" and not file.assertion_results:
@@ -261,15 +265,17 @@ def read_jest(data: bytes, locate: Locate) -> RunReport | None:
             failed.append(FailedTest(path, path, 0, _line(file.message), file.message, path))
         for one in file.assertion_results:
             passed += one.status == "passed"
-            skipped += one.status in ("pending", "skipped", "todo", "disabled")
+            name = " > ".join((*one.ancestor_titles, one.title))
+            if one.status in ("pending", "skipped", "todo", "disabled"):
+                skipped.append(name)
             if one.status == "failed":
                 failures += 1
                 detail = "\n".join(one.failure_messages)
                 place, line = _find_place(detail, [_JEST_PLACE], locate)
-                name = " > ".join((*one.ancestor_titles, one.title))
                 why, detail = _line(detail).removeprefix("Error: "), detail[-_DETAIL_CHARS:]
                 failed.append(FailedTest(name, place or path, line, why, detail, path))
-    return RunReport(tuple(failed[:MOST_FAILED]), counts=RunCounts(passed, failures, skipped))
+    counts = RunCounts(passed, failures, len(skipped))
+    return RunReport(tuple(failed[:MOST_FAILED]), counts=counts, skipped=tuple(skipped))
 
 
 class _JestTest(Struct, rename="camel"):

@@ -327,8 +327,9 @@ class Happened(_Record, frozen=True):
     cleared: a new conversation has begun; tabs: the detail is `OpenTabs` as JSON; notes: it is
     `AllNotes`; attached: `AllAttached`; efforts: `AllEfforts`; changes: `AllChanges`; said:
     `AllSaid`; delegates: `AllDelegates`; rewound: `Rewound`, about to be done; rewind done,
-    forward: its number; felt: by how many times the user says that the work was faster; cost: US
-    dollars of a response; reserved: the least that a request costs, until it is answered.
+    forward: its number; proposed: the role that was; felt: by how many times the user says that
+    the work was faster; cost: US dollars of a response; reserved: the least that a request costs,
+    until it is answered.
     """
 
     turn: int
@@ -374,6 +375,17 @@ class AllDelegates(Struct, frozen=True, array_like=True):
     """All that is delegated and not over."""
 
     of: tuple[KeptDelegate, ...] = ()
+
+
+class LeftDelegate(Struct, frozen=True):
+    """What was delegated in an earlier session, and did not come home."""
+
+    session: str
+    """Its id: it works on there."""
+    number: int
+    prompt: str
+    done: bool
+    """It has only to come home."""
 
 
 class AllAttached(Struct, frozen=True, array_like=True):

@@ -143,12 +143,17 @@ class Cluster:
             raise
         finally:
             del self._runs[number]
-        if ended.output:
+        if ended.output and not ended.again:
             output(ended.output)
         await asyncio.to_thread(_write, ended.brought)
         error = ended.error and f"on the cluster: {ended.error}"
         return RunResult(
-            ended.status, ended.seconds, ended.timed_out, error=error, strayed=ended.strayed
+            ended.status,
+            ended.seconds,
+            ended.timed_out,
+            error=error,
+            strayed=ended.strayed,
+            output=ended.output if ended.again else b"",
         )
 
     async def _order(self, order: ClusterOrder) -> bool:

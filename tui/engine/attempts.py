@@ -124,12 +124,36 @@ class AttemptView(NamedTuple):
     @property
     def clocks(self) -> RaceClocks:
         """When what of it happened."""
-        row = self.attempt
-        seen = row.clocks if row.lane is None else row.lane.state.meter.clocks()
+        row, seen = self.attempt, self._turn_clocks
         judged_s = None
         if row.judged_s is not None and seen.asked_s is not None:
             judged_s = row.judged_s - seen.asked_s
         return RaceClocks(seen.ttft_s, seen.hunk_s, seen.last_s, judged_s)
+
+    @property
+    def _turn_clocks(self) -> TurnClocks:
+        row = self.attempt
+        return row.clocks if row.lane is None else row.lane.state.meter.clocks()
+
+    @property
+    def _answered_s(self) -> float:
+        """How long after its first request it is now, or was when its last token came."""
+        row, clocks = self.attempt, self._turn_clocks
+        if row.lane is None or clocks.asked_s is None:
+            return clocks.last_s or 0.0
+        return row.began_s + self.seconds - clocks.asked_s
+
+    def ghost(self, other: AttemptView) -> float | None:
+        """Where in its text the other one is as a ghost: as far as it had come in the same time.
+
+        A share; None: it is nowhere in it. In a text that is whole a side that still answers
+        goes on; the one that was slower stays where it was when the text was done.
+        """
+        at_s = self._answered_s
+        if self.attempt.lane is None and other.attempt.lane is not None:
+            at_s = max(at_s, other._answered_s)
+        theirs, mine = other._turn_clocks.tokens_by(at_s), self._turn_clocks.tokens_by(at_s)
+        return theirs / mine if 0 < theirs < mine else None
 
 
 class Attempts:
@@ -310,7 +334,7 @@ class Attempts:
     async def _bring(self, row: Attempt, result: LaneResult, *, verify: bool) -> None:
         row.home = "comes when the answer ends" if self._state.status.busy else ""
         self._state.restated()
-        row.home = home_words(await self._home.bring(result), result.files)
+        row.home = home_words(await self._home.bring(result), result)
         self._state.restated()
         if verify:  # it is another text than was judged, if something was changed meanwhile
             self._submit(intents.Verify(unasked=True))

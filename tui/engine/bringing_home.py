@@ -33,6 +33,8 @@ class LaneResult(Struct, frozen=True):
     files: Mapping[str, LaneFile]
     said: str = ""
     """The last words of its model, in Markdown."""
+    judged: str = ""
+    """What the verifiers say of it, as the lane left it; empty: nothing judged it."""
 
 
 class BringingHome:
@@ -69,7 +71,7 @@ class BringingHome:
         hunks = await state.input_first.do(work, services.ports.clock.now)
         if hunks:
             state.add(Block(BlockKind.PATCH, number, PATCH_TOOL, role, call_id, "done"))
-        state.note(number, f"{result.who}: {home_words(hunks, result.files)}")
+        state.note(number, f"{result.who}: {home_words(hunks, result)}")
         services.requests.history.note(_told(result, hunks))
         services.requests.told.mark(hunks)
         state.workspace.on_landed(hunks, True)
@@ -79,10 +81,10 @@ class BringingHome:
         return hunks
 
 
-def home_words(hunks: Sequence[Hunk], files: Mapping[str, LaneFile]) -> str:
-    """What came home of a lane's files: ``3 hunks in 2 files wait for you``."""
+def home_words(hunks: Sequence[Hunk], result: LaneResult) -> str:
+    """What came home of a lane: ``3 hunks in 2 files wait for you; judged: passes``."""
     if not hunks:
-        return "its changes are here already" if files else "nothing is changed"
+        return "its changes are here already" if result.files else "nothing is changed"
     waiting = [hunk for hunk in hunks if hunk.decidable]
     refused = [hunk for hunk in hunks if hunk.stage is Stage.REFUSED]
     met = sum(bool(MET.intersection(hunk.flags)) for hunk in waiting)
@@ -91,6 +93,7 @@ def home_words(hunks: Sequence[Hunk], files: Mapping[str, LaneFile]) -> str:
     words = [f"{counted(len(waiting), 'hunk')} in {places} {wait} for you"] * bool(waiting)
     words += [f"{met} of them met what was changed meanwhile"] * bool(met)
     words += [f"not brought: {one.path}: {one.reason}" for one in refused]
+    words += [f"judged: {result.judged}"] * bool(result.judged)
     return "; ".join(words)
 
 
@@ -102,4 +105,5 @@ def _told(result: LaneResult, hunks: Sequence[Hunk]) -> str:
         return f"{about}\nNothing came of it that is not here already."
     ids = f"hunks {hunks[0].id} to {hunks[-1].id}" if len(hunks) > 1 else f"hunk {hunks[0].id}"
     files = ", ".join(map(shown, paths))
-    return f"{about}\nIts changes are in the editor as {ids}, pending review, in {files}."
+    judged = f" What judges the project says of them: {result.judged}." if result.judged else ""
+    return f"{about}\nIts changes are in the editor as {ids}, pending review, in {files}.{judged}"

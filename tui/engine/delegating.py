@@ -14,15 +14,19 @@ from typing import TYPE_CHECKING
 from msgspec import json
 from msgspec.structs import replace
 
+from tui.core.attempts import Result, result_words
 from tui.core.conversation import CALL_OUTPUTS, Block, BlockKind, History
 from tui.core.inert_text import brief
 from tui.core.patches.bringing_home import LaneFile
 from tui.core.session_record import AllDelegates, Happened, KeptDelegate, KeptEntry
 from tui.engine import intents
+from tui.engine.attempt_judging import AttemptJudge, Texts
 from tui.engine.bringing_home import BringingHome, LaneResult, home_words
 from tui.engine.notices import OVER, DelegateState, DelegateView, Notices, Trouble
 from tui.engine.ports import RoleSpec
 from tui.engine.services import Services
+from tui.engine.verification import runs_unasked
+from tui.errors import DuettoError
 
 if TYPE_CHECKING:
     from tui.engine.lane_session import LaneSession, LaneSessions, WholeSession
@@ -55,6 +59,8 @@ class _Delegate:
         """What went wrong last, in words."""
         self.result: LaneResult | None = None
         """What it made, and did not come home."""
+        self.judging: asyncio.Task[Result] | None = None
+        """What the verifiers say of that."""
         self.kept: KeptDelegate | None = None
         """As it is in the store."""
         self.earlier: KeptDelegate | None = None
@@ -68,6 +74,11 @@ class _Delegate:
     def name(self) -> str:
         """As the user reads it."""
         return f"delegate d{self.view.number}"
+
+    def judge_no_more(self) -> None:
+        """Nobody waits for the verifiers any more."""
+        if self.judging is not None:
+            self.judging.cancel()
 
 
 class Delegates:
@@ -83,6 +94,8 @@ class Delegates:
         """``take_over`` stops the turn that runs and returns its prompt; empty: none runs."""
         self._services, self._lanes, self._home = services, lanes, home
         self._take_over = take_over
+        self.verify: Callable[[], None] = lambda: None
+        """Has the screen judged, unasked."""
         self._all: dict[int, _Delegate] = {}
         self._count = 0
         self._as_kept = AllDelegates()
@@ -146,8 +159,22 @@ class Delegates:
             await self._home.turn_over()
         if status.unsent == one.view.prompt:
             status.unsent = ""
-        screen = await lanes.screen()
-        lane = one.lane = lanes.make("delegate", one.spec, screen.files(), "wait")
+        texts = (await lanes.screen()).files()
+        lane = one.lane = lanes.make("delegate", one.spec, texts, "wait")
+        try:
+            await self._worked(one, lane, asked)
+        finally:
+            one.lane, one.told = None, lambda notices: None
+            await lanes.end(lane)
+        if not one.stops:
+            await self._judge(one, texts)
+        if one.stops:
+            self._stopped(one)
+        else:
+            await self._bring(one)
+
+    async def _worked(self, one: _Delegate, lane: LaneSession, asked: str) -> None:
+        """Until nothing more comes of it."""
         lane.on_stirred = partial(self._stirred, one, lane)
         lane.state.before_request.append(lambda turn: self._keep())
         await self._begun(one, lane, asked)
@@ -159,12 +186,33 @@ class Delegates:
         one.result = LaneResult(one.name, one.view.prompt, one.spec, files, said)
         self._stirred(one, lane, Notices())
         self._keep()
-        one.lane = None
-        await lanes.end(lane)
-        if one.stops:
-            self._stopped(one)
-        else:
-            await self._bring(one)
+
+    async def _judge(self, one: _Delegate, texts: Texts) -> None:
+        """Have what may run unasked say what it thinks of it, before it comes home.
+
+        ``texts`` are those that it began with and the disk has not.
+        """
+        ports, result = self._services.ports, one.result
+        try:
+            judge = AttemptJudge(ports, runs_unasked(ports, await ports.verifiers()), texts)
+        except DuettoError:
+            return  # F5 says why
+        if result is None or not result.files or not judge.judges:
+            return
+
+        def progress(words: str) -> None:
+            self._show(one, "done", f"done: its tests run {words}".rstrip())
+
+        progress("")
+        judge.begin()
+        one.judging = asyncio.ensure_future(judge.judge(one.view.number, result.files, progress))
+        try:
+            await asyncio.wait([one.judging])
+        finally:
+            one.judging.cancel()
+            await judge.end()
+        if not one.judging.cancelled() and one.result is result:
+            one.result = replace(result, judged=result_words(one.judging.result()))
 
     def _stopped(self, one: _Delegate) -> None:
         left = one.result is not None and one.result.files
@@ -173,7 +221,6 @@ class Delegates:
 
     def _broke(self, one: _Delegate) -> None:
         """A bug, which was told."""
-        one.lane = None
         self._show(one, "stopped", "ended by an internal error")
 
     async def _begun(self, one: _Delegate, lane: LaneSession, asked: str) -> None:
@@ -203,7 +250,9 @@ class Delegates:
         if result is not None:
             self._show(one, "done", "done: comes when no answer streams")
             hunks = await self._home.bring(result)
-            self._show(one, "home", home_words(hunks, result.files))
+            self._show(one, "home", home_words(hunks, result))
+            if hunks:  # beside what was changed meanwhile it is another text
+                self.verify()
 
     def _stop(self, one: _Delegate) -> None:
         if one.earlier is not None:
@@ -211,6 +260,7 @@ class Delegates:
             self._stopped(one)
         one.stops = True
         one.goes_on.set()
+        one.judge_no_more()
         if one.lane is not None:
             one.lane.session.submit(intents.Interrupt())
 
@@ -218,6 +268,7 @@ class Delegates:
         if one.result is None:
             self._refuse(f"d{one.view.number} has nothing that could be taken")
             return
+        one.judge_no_more()
         self._services.supervisor.start(self._bring(one), one.name)
 
     def _tell(self, one: _Delegate, lane: LaneSession, intent: intents.TendDelegate) -> None:
@@ -274,6 +325,8 @@ class Delegates:
         one.view = replace(one.view, state=state, ended=words)
         if state in ("works", *OVER):
             self._keep()
+        if state in OVER:
+            one.kept = None
         if state == "stopped":  # what comes home says so itself
             self._services.state.note(0, f"{one.name} {words}")
         self._told()

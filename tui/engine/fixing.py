@@ -38,6 +38,8 @@ class ScreenVerdict(NamedTuple):
     """All that there are; each says by which files it judges."""
     tests: Sequence[FailedTest] = ()
     """What failed, with all that was said of it."""
+    skipped: frozenset[str] = frozenset()
+    """Names of tests, where their runner tells them."""
 
 
 class Fixing:
@@ -136,7 +138,7 @@ class Fixing:
         if self._stage != "judging" or before is None:
             return
         self._last = now
-        missing = _missing(before.counts, now.counts)
+        missing = _missing(before, now)
         seconds, usd = (a - b for a, b in zip(self._now(), self._asked, strict=True))
         cost = f" · ${usd:.3f}" if usd else ""
         after = _count(now) if now.verdict != "passed" else missing or "passed"
@@ -350,12 +352,16 @@ def _tries(count: int) -> str:
     return "1 try" if count == 1 else f"{count} tries"
 
 
-def _missing(before: Mapping[str, RunCounts], now: Mapping[str, RunCounts]) -> str:
-    """How many tests ran before and do not any more, in words; empty: none that is known."""
+def _missing(before: ScreenVerdict, now: ScreenVerdict) -> str:
+    """How many tests ran before and do not any more, in words; empty: none that is known.
+
+    By the counts of the same command, and, where another part ran, by the names of what failed.
+    """
     skipped = gone = 0
-    for command in before.keys() & now.keys():
-        was, is_now = before[command], now[command]
+    for command in before.counts.keys() & now.counts.keys():
+        was, is_now = before.counts[command], now.counts[command]
         skipped += max(is_now.skipped - was.skipped, 0)
         gone += max(sum(was) - sum(is_now), 0)
+    skipped = max(skipped, len(before.failed.keys() & now.skipped))
     told = [f"{skipped} skipped" if skipped else "", f"{gone} removed" if gone else ""]
     return ", ".join(filter(None, told))

@@ -31,6 +31,9 @@ async def judged(
     result = await runner.run(whole_argv(command), feed, command.deadline_s, how)
     if command.reader is None:
         return result, RunReport()
+    if result.output:
+        clip = Clip(_OUTPUT_BYTES, _OUTPUT_BYTES)
+        clip.feed(result.output)
     passed = result.status == 0 and not result.timed_out
     return result, await asyncio.to_thread(command.reader, clip.text(), passed)
 

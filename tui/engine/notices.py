@@ -11,6 +11,7 @@ from typing import Literal
 from msgspec import Struct, field
 
 from tui.core.price import SameTiers
+from tui.core.session_record import LeftDelegate
 from tui.core.wire.rate_limits import Limit
 from tui.engine.intents import Against, Effort, Mode, Role
 
@@ -212,6 +213,8 @@ class Status(Struct):
     sandboxed: bool = False
     """There is a sandbox that works."""
     delegates: list[DelegateView] = field(default_factory=list)
+    left: list[LeftDelegate] = field(default_factory=list)
+    """What was delegated in earlier sessions, and did not come home."""
     tasks: list[TaskView] = field(default_factory=list)
     """Running ones first, then those of the background that ended."""
     can_continue: bool = False

@@ -23,7 +23,7 @@ from tui.core.price import Quote, SameTiers
 from tui.core.programs import AS_THE_USER, RunOptions, Sandbox, Shadow
 from tui.core.programs import RunResult as RunResult
 from tui.core.run_report import FailedTest, RunReport
-from tui.core.session_record import Record, SessionLine
+from tui.core.session_record import LeftDelegate, Record, SessionLine
 from tui.core.stamping import Stamp, no_stamp
 from tui.core.unsaved import Unsaved
 from tui.core.wire.endpoint_facts import Abilities as Abilities
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from tui.core.images import ImageRules
     from tui.core.project_map import Seeds
     from tui.core.project_words import SkillFile
+    from tui.core.proposals import JudgedTurn
     from tui.core.recall import Recollection
 
 WireState = Literal["closed", "connecting", "open"]
@@ -459,8 +460,14 @@ class SessionArchive(Protocol):
     async def find(self, session_id: str) -> SessionLine:
         """A session by its id, by the beginning of it that no other has, or by its name."""
 
+    async def left(self, folder: str) -> list[LeftDelegate]:
+        """What was delegated in the last sessions of a folder, and did not come home."""
+
     async def recall(self, session_id: str, asked: Recollection) -> str:
         """What was said in a session, and before it was forked: for a model."""
+
+    async def past_turns(self) -> list[JudgedTurn]:
+        """The newest turns that were judged, the newest first."""
 
     async def stats(self, since_ms: int) -> CycleReport:
         """What all turns from then on say of speed; 0: all that are kept."""

@@ -62,7 +62,7 @@ from tui.core.session_record import (
 from tui.core.text.rows import rows_text
 from tui.engine import intents
 from tui.engine.intents import Intent
-from tui.engine.notices import Ask, Status, Trouble
+from tui.engine.notices import Ask, Status
 from tui.engine.ports import Ports, RoleSpec, SessionStore
 from tui.engine.requests import Requests
 from tui.engine.session_state import SessionState, Witness
@@ -405,9 +405,9 @@ class SessionRecording(Witness):
         """Kept once, beside the message that brings it; written here, where it holds nobody up."""
         self._commit(Happened(self._turn, "image", self._store.blob(data)))
 
-    def hunk_lands(self, hunk: Hunk) -> None:
-        """When the first one was seen."""
-        self._store.put(Happened(hunk.turn, "hunk", hunk.path))
+    def happens(self, turn: int, what: str, detail: str = "") -> None:
+        """A moment that may be lost with a power cut."""
+        self._store.put(Happened(turn, what, detail))
 
     def turn_ends(self, turn: int, outcome: str) -> None:
         """What was received, and what it took."""
@@ -765,32 +765,6 @@ def _places_behind(fresh: Sequence[HistoryEntry], known: Mapping[int, KeptEntry]
 
 def _is_whole(hunk: Hunk) -> bool:
     return hunk.stage not in OPEN or hunk.placeable
-
-
-DELETE_ALL = "Delete all of them"
-KEEP_ALL = "Keep them"
-
-
-async def forgetting(
-    state: SessionState, store: SessionStore | None, *, all_sessions: bool
-) -> None:
-    """Delete what is kept of this session, or, if the user means it, of all.
-
-    Raises StoreRefused: it is deleted as soon as that can be.
-    """
-    if store is None or not (store.keeps or all_sessions):
-        state.trouble(Trouble("Nothing of this session is kept", severity="information"))
-        return
-    if all_sessions:
-        question = "Delete what is kept of all sessions, in every folder?"
-        detail = "Conversations, decisions and the files as they were. It cannot be undone."
-        if await state.questions.ask(question, detail, (DELETE_ALL, KEEP_ALL)) != DELETE_ALL:
-            return
-    state.witness = Witness()
-    store.forget(all_sessions=all_sessions)
-    await store.settled()
-    which = "all sessions are" if all_sessions else "this session is"
-    state.note(0, f"{which} forgotten; no more of this one is kept")
 
 
 def _detail(intent: Intent) -> str:

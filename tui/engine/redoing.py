@@ -298,11 +298,13 @@ class Redoing:
         self._submit(intents.Reject((old.id,), redo.words))
         if old.decision is not Decision.REJECTED:
             raise _Vain("it cannot be taken out")
+        taken_out = self._documents.decisions.done[-1]
         files = {old.path: LaneFile(place.data, made.data)}
         try:
             new = finished(bringing_home(self._documents, files, old.turn, old.call_id))
         except EditRefused as error:
             raise _Vain(str(error)) from None
+        taken_out.remade = list(new)
         told = ", ".join(str(hunk.id) for hunk in new)
         words = f"The user rejected hunk {old.id} ({shown(old.path)}) with these words, and another"
         history, count = self._services.requests.history, "s" * (len(new) > 1)

@@ -11,11 +11,13 @@ import asyncio
 import functools
 import uuid
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
 
 from tui.core.document.workspace import Workspace
+from tui.core.files import counted
 from tui.core.inert_text import brief, inert
 from tui.core.text.change_set import Position
 from tui.core.unsaved import Unsaved
@@ -63,6 +65,7 @@ if TYPE_CHECKING:
     from tui.engine.model_choice import ModelChoice
     from tui.engine.model_window import ModelWindow
     from tui.engine.noting import Noting
+    from tui.engine.proposing import Proposing
     from tui.engine.recording import SessionRecording
     from tui.engine.redoing import Redoing
     from tui.engine.resuming import Resuming, Resumption
@@ -109,6 +112,9 @@ OF_REWINDING = (intents.Rewind, intents.Forward, intents.UndoDecision, intents.R
 
 class Session:
     """One conversation over one workspace."""
+
+    proposing: Proposing | None = None
+    """Says which model should answer a draft; None: that is not wanted, or not yet."""
 
     def __init__(
         self,
@@ -351,7 +357,9 @@ class Session:
         from tui.engine.delegating import Delegates  # after the first paint
 
         services, take_over = self.services, self._foreground.take_over
-        return Delegates(services, lambda: self.lanes, self.bringing_home, take_over)
+        made = Delegates(services, lambda: self.lanes, self.bringing_home, take_over)
+        made.verify = lambda: self.submit(intents.Verify(unasked=True))
+        return made
 
     @functools.cached_property
     def _hooks(self) -> Hooks:
@@ -463,6 +471,10 @@ class Session:
             from tui.engine.auto_effort import AutoEffort  # after the first paint
 
             AutoEffort(self._state)
+            if self.options.propose and self._ports.archive is not None:
+                from tui.engine.proposing import Proposing
+
+                self.proposing = Proposing(self.services)
         self._supervisor.start(self._foreground.dial(), "connecting")
         if self._resuming is not None:
             self._supervisor.start(self._resuming.read(), "reading the earlier part")
@@ -495,6 +507,9 @@ class Session:
         await asyncio.to_thread(store)
         await asyncio.to_thread(import_module, "tui.engine.recording")
         self._record()
+        if self._ports.archive is not None and self.options.ask and not self.goes_on:
+            archive = await asyncio.to_thread(self._ports.archive)
+            await _tell_left(self._state, archive, self._ports.files.root)
 
     def _record(self) -> None:
         """Keep the session from now on, if it is to be kept."""
@@ -586,7 +601,7 @@ class Session:
 
 
 def _forget(session: Session, intent: intents.Forget) -> None:
-    from tui.engine.recording import forgetting  # hardly ever
+    from tui.engine.sessions import forgetting  # hardly ever
 
     services = session.services
     store = services.ports.store() if services.ports.store is not None else None
@@ -629,6 +644,15 @@ def _budget(session: Session, window: ModelWindow, parent: Services | None) -> B
     for turn in resumed.stored.turns[-1:] if resumed is not None else ():
         made.reader = (turn.began.endpoint, turn.began.model)
     return made
+
+
+async def _tell_left(state: SessionState, archive: SessionArchive, root: str) -> None:
+    """Say what was delegated in earlier sessions here, and waits."""
+    with suppress(DuettoError):  # the list of sessions says why it cannot be read
+        state.status.left = await archive.left(root)
+    if left := state.status.left:
+        wait = "waits" if len(left) == 1 else "wait"
+        state.note(0, f"{counted(len(left), 'delegate')} of earlier sessions {wait}: /tasks")
 
 
 async def _failure(verifying: Verification) -> str:

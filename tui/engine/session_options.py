@@ -49,6 +49,8 @@ class SessionOptions(Struct, frozen=True):
     """When verifiers run unasked."""
     auto_accept: bool = False
     """Accept a patch's hunks at its end, but for those that a person must look at."""
+    propose: bool = False
+    """The other model is proposed where the user's own statistics speak for it."""
     kind: SessionKind = "app"
     """What is kept of it says so."""
     asks_felt: bool | None = None

@@ -201,8 +201,8 @@ class Witness:
     def keeps_image(self, data: bytes) -> None:
         """These bytes go with the next request; may be called in a thread."""
 
-    def hunk_lands(self, hunk: Hunk) -> None:
-        """The first one of a turn is being painted."""
+    def happens(self, turn: int, what: str, detail: str = "") -> None:
+        """Something of a turn that is worth knowing later (see `Happened`)."""
 
     def turn_ends(self, turn: int, outcome: str) -> None:
         """A turn is over."""
@@ -390,7 +390,7 @@ class SessionState:
             self.meter.wrote(hunk, line)
         if hunk is not None and hunk.turn != self._landing_turn:
             self._landing_turn = hunk.turn
-            self.witness.hunk_lands(hunk)
+            self.witness.happens(hunk.turn, "hunk", hunk.path)
         self.wake()
 
     def hunks_changed(self) -> None:

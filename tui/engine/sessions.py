@@ -14,8 +14,10 @@ from tui.core.files import counted
 from tui.core.session_record import SessionLine
 from tui.engine import intents
 from tui.engine.notices import Trouble
+from tui.engine.ports import SessionStore
 from tui.engine.recording import SessionRecording
 from tui.engine.services import Services
+from tui.engine.session_state import SessionState, Witness
 from tui.errors import FileRefused
 
 _MARKDOWN, _JSON = ".md", ".json"
@@ -171,3 +173,29 @@ def about(line: SessionLine, now_ms: int) -> list[str]:
     said += [line.kind] * (line.kind not in ("app", "linear"))
     folder = line.folder.rstrip("/").rpartition("/")[2]
     return [*said, folder, age_words(line.last_ms, now_ms)]
+
+
+DELETE_ALL = "Delete all of them"
+KEEP_ALL = "Keep them"
+
+
+async def forgetting(
+    state: SessionState, store: SessionStore | None, *, all_sessions: bool
+) -> None:
+    """Delete what is kept of this session, or, if the user means it, of all.
+
+    Raises StoreRefused: it is deleted as soon as that can be.
+    """
+    if store is None or not (store.keeps or all_sessions):
+        state.trouble(Trouble("Nothing of this session is kept", severity="information"))
+        return
+    if all_sessions:
+        question = "Delete what is kept of all sessions, in every folder?"
+        detail = "Conversations, decisions and the files as they were. It cannot be undone."
+        if await state.questions.ask(question, detail, (DELETE_ALL, KEEP_ALL)) != DELETE_ALL:
+            return
+    state.witness = Witness()
+    store.forget(all_sessions=all_sessions)
+    await store.settled()
+    which = "all sessions are" if all_sessions else "this session is"
+    state.note(0, f"{which} forgotten; no more of this one is kept")

@@ -12,6 +12,7 @@ from typing import NamedTuple, get_args
 
 from tui.core.files import counted
 from tui.core.meter import dollars
+from tui.core.session_record import LeftDelegate
 from tui.core.text.patterns import pattern
 from tui.core.wire.efforts import AUTO_EFFORT, EFFORTS, effort_refusal
 from tui.engine.intents import (
@@ -456,6 +457,7 @@ def task_words(status: Status, now: float) -> str:
         )
         if line
     ]
+    lines += [f"d{one.number}  {one.prompt.strip()}  {left_words(one)}" for one in status.left]
     lines += [
         f"{task.number}  {task.command}  "
         + (
@@ -478,6 +480,12 @@ def delegate_state(one: DelegateView, now: float) -> str:
     said += [dollars(one.usd)] if one.usd else []
     said += [counted(one.files, "file")] * bool(one.files)
     return " · ".join(said)
+
+
+def left_words(one: LeftDelegate) -> str:
+    """How it is with what an earlier session delegated, and the way to it."""
+    state = "done" if one.done else "not done"
+    return f"/resume {one.session} goes to its session ({state})"
 
 
 def delegate_asks(one: DelegateView) -> str:

@@ -63,7 +63,8 @@ class VerdictState:
         self._state = services.state
         self._workspace: Workspace = services.state.workspace
         self._blocks: Sequence[Block] = ()
-        self._on_disk = False
+        self.on_disk = False
+        """The verdict was found on the disk, not on the screen."""
         self._ground = Ground(StillScreen(()), {})
         self._seen: object = None
         """The moment in which this was looked at."""
@@ -76,7 +77,7 @@ class VerdictState:
 
     def stands(self, blocks: Sequence[Block], ground: Ground, *, on_disk: bool) -> None:
         """The verdict in these cards was found on this."""
-        self._blocks, self._ground, self._on_disk = blocks, ground, on_disk
+        self._blocks, self._ground, self.on_disk = blocks, ground, on_disk
         self._seen = None
         self._say(outdated=False)
         self._frame()
@@ -118,7 +119,7 @@ class VerdictState:
             before = moment
             await self._services.ports.sleep(_QUIET_S)
         self._seen = _moment(self._workspace)
-        blocks, then, on_disk = self._blocks, self._ground, self._on_disk
+        blocks, then, on_disk = self._blocks, self._ground, self.on_disk
         work, clock = self._workspace.keeping_still(), self._services.ports.clock
         screen = await self._state.input_first.do(work, clock.now)
         now = Ground.of(screen, self._workspace)

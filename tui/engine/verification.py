@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from msgspec.structs import replace
 
 from tui.core.conversation import Block, BlockKind, BlockState
+from tui.core.document.workspace import Workspace
 from tui.core.files import digest_of
 from tui.core.programs import Shadow
 from tui.core.run_report import RunReport, as_prompt, brought_in, of_change
@@ -185,6 +186,9 @@ class Verification:
 
     def handle(self, intent: Intent) -> None:
         """Run a command, stop it, or send what it left."""
+        if isinstance(intent, intents.Verify) and intent.unasked:
+            self.unasked(intent)
+            return
         if self._fixes:
             self._fixing.stop()
         match intent:
@@ -197,6 +201,8 @@ class Verification:
                     self._start(self._command(command), command)
             case intents.StopCommand():
                 self._stop()
+            case intents.SendFailure() if self._failures and self._status.outdated:
+                self._start(self._judged_again(), "verify")
             case intents.SendFailure():
                 self._send_failure()
 
@@ -500,7 +506,7 @@ class Verification:
 
     def _touched(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """The files that this session changed, and those of them that are deleted."""
-        changed = sorted(self._paths())
+        changed = sorted(_changed_paths(self._state.workspace))
         records = self._state.workspace.documents.records
         gone = [path for path in changed if path in records and records[path].gone]
         return tuple(changed), tuple(gone)
@@ -654,18 +660,21 @@ class Verification:
         report, passed = RunReport(), result.status == 0 and not result.timed_out
         if command.reader is not None:
             report = await asyncio.to_thread(command.reader, output, passed)
-        report = brought_in(report, self._paths())
+        report = brought_in(report, _changed_paths(self._state.workspace))
         if result.strayed:
             report = replace(report, fault=_STRAYED.format(result.strayed), step=_ON_DISK)
         if command.kind in ("lint", "types") and not passed and not report.failed:
             return replace(report, fault=report.fault or f"{command.name} failed", step=_ITS_OUTPUT)
         return report
 
-    def _paths(self) -> set[str]:
-        """The files that this session changed."""
-        workspace = self._state.workspace
-        unsaved = filter(workspace.is_dirty, workspace.buffers)
-        return {*(hunk.path for hunk in workspace.hunks), *unsaved}
+    async def _judged_again(self) -> None:
+        """Judge what is there now, and send what fails then."""
+        self._state.note(0, "The verdict is out of date: judged again first")
+        await self._verify(intents.Verify(disk=self._verdict_state.on_disk))
+        if self._failures and not self._fixes:
+            self._send_failure()
+        elif self._status.verdict == "passed":
+            self._state.note(0, "Nothing to fix any more")
 
     def _send_failure(self) -> None:
         if not self._failures:
@@ -696,7 +705,7 @@ class Verification:
         words, result, failed = run.words, run.result, run.report.failed or run.report.known
         how = "ran into its deadline" if result.timed_out else f"failed (exit {result.status})"
         if failed:
-            first = of_change(failed, self._paths())
+            first = of_change(failed, _changed_paths(self._state.workspace))
             noun = "test" if run.kind == "tests" else "problem"
             ordered = [*first, *(one for one in failed if one not in first)]
             text = as_prompt(words, how, ordered, most_chars, noun)
@@ -710,6 +719,12 @@ class Verification:
             tail = "(the beginning is left out)\n" + tail[tail.find("\n") + 1 :]
         text = f"`{words}` {how}. Find the cause and fix it. Its output:\n\n{tail.strip()}"
         return text, f"Fix what {words} says"
+
+
+def _changed_paths(workspace: Workspace) -> set[str]:
+    """The files that this session changed."""
+    unsaved = filter(workspace.is_dirty, workspace.buffers)
+    return {*(hunk.path for hunk in workspace.hunks), *unsaved}
 
 
 def _tell(services: Services, wanted: intents.Verify, verdict: Verdict, began_s: float) -> None:
@@ -733,7 +748,8 @@ def _judged(
     tests = [one for report in reports for one in (*report.failed, *report.known)]
     failed = {one.name: fingerprint(one.message) for one in tests}
     counts = {run.words: run.report.counts for run in runs if run.report.counts is not None}
-    return ScreenVerdict(verdict, failed, texts, counts, verifiers, tests)
+    skipped = frozenset(name for report in reports for name in report.skipped)
+    return ScreenVerdict(verdict, failed, texts, counts, verifiers, tests, skipped)
 
 
 async def _behind(task: asyncio.Task[None], work: Coroutine[object, object, None]) -> None:

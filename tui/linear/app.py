@@ -202,6 +202,8 @@ class LinearApp:
         self._session.on_wake = self._woken.set
         self._woken.set()
         await self._session.run()
+        if self._session.proposing is not None:
+            self._session.proposing.look()
         while self._code is None:
             await self._wait()
             self.frame()
@@ -440,6 +442,10 @@ class LinearApp:
             self._narrator.echoed(text)
         if self._session.status.busy:
             self._say([f"Redirecting {self._session.status.role}."])
+        proposing = self._session.proposing
+        if proposing is not None and (proposal := proposing.of(text)) is not None:
+            role = proposal.role
+            self._say([f"Your turns so far: {role} {proposal.words}. /{role} hands this one over."])
         self._session.submit(intents.Prompt(text))
 
     def _go_to(self, onward: Onward) -> None:

@@ -21,6 +21,12 @@ WITH_PYTEST = {"test_a.py": "", ".venv/bin/python": "", PYTEST: ""}
 ITS_OWN = "import unittest\nclass T(unittest.TestCase):\n def test_a(self): self.fail()\n"
 
 
+CARGO = {"Cargo.toml": "[package]\nname = 'a'\n"}
+GO = {"go.mod": "module a\n"}
+JEST = {"package.json": '{"scripts": {"test": "jest --ci"}}', "node_modules/.bin/jest": "#!"}
+RAN = "test a ... ok\n\ntest result: ok. 1 passed; 0 failed; 0 ignored; 0 measured\n"
+
+
 def find_runner(project: Project, deadline_s: float) -> VerifyCommand | None:
     return project_tests(finding.find_verifiers(project, deadline_s))
 
@@ -317,3 +323,44 @@ def test_a_run_of_real_tests_is_read_from_its_junit_report(
         ("test_b", "tests/test_b.py", 1),
     ]
     assert not Path(command.options[0].partition("=")[2]).exists()
+
+
+@each(
+    "files, program, output, fault",
+    [
+        (GO, "go", "ok  \ta\t0.002s\n", "the package a were ended"),
+        (
+            GO,
+            "go",
+            "=== RUN   T\n--- PASS: T (0.00s)\nPASS\nok  \tb\t0.1s\nok  \ta\t0.1s\n",
+            "a were",
+        ),
+        (GO, "go", "--- PASS: T (0.00s)\nPASS\ncoverage: 3% of statements\nok  \ta\t0.1s\n", ""),
+        (GO, "go", "--- PASS: T (0.00s)\nPASS\nok  \ta\t(cached)\n?   \tb\t[no test files]\n", ""),
+        (
+            GO,
+            "go",
+            "testing: warning: no tests to run\nPASS\nok  \ta\t0.1s [no tests to run]\n",
+            "",
+        ),
+        (
+            CARGO,
+            "cargo",
+            "running 2 tests\n   Doc-tests a\n\nrunning 0 tests\n\n" + RAN,
+            "were ended",
+        ),
+        (CARGO, "cargo", f"running 1 test\n{RAN}running 2 tests\n", "were ended"),
+        (CARGO, "cargo", f"running 1 test\n{RAN}\nrunning 1 test\n{RAN}", ""),
+        (CARGO, "cargo", f"running 1 test\n[4,000 bytes left out]\n{RAN}", ""),
+        (JEST, "npm", '  ●  process.exit called with "0"\n', "jest was ended"),
+        (JEST, "npm", "PASS a.test.js\nTests:       1 passed, 1 total\n", ""),
+    ],
+)
+def test_tests_that_an_exit_of_0_ended_are_not_green(
+    made: Made, files: dict[str, str], program: str, output: str, fault: str
+) -> None:
+    command = made(files, program)
+    assert command is not None
+    assert command.reader is not None
+    found = command.reader(output, True).fault
+    assert fault in found if fault else not found

@@ -231,7 +231,7 @@ def test_an_older_store_is_read_and_what_it_lacks_is_told(tmp_path: Path) -> Non
     assert told.loop.first_hunk == Spread()
     assert told.total.waiting_s == 1.5
     assert [(one.model, one.tier) for one in told.paces] == [("quick-1-june", "flex")]
-    assert cycles.told(tmp_path)[0][1] == "do it"
+    assert [one.kind for one in cycles.past_turns(tmp_path)] == ["short prompts"]
 
 
 KINDS = st.sampled_from(["app", "app", "linear", "exec", "practice"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import cast
 
 import pytest
 from textual.pilot import Pilot
@@ -12,6 +13,7 @@ from tests.support.prompt_rows import hint, keys, shown
 from tests.support.scripted_app import running, scripted_app, settled
 from tests.support.scripted_session import ScriptedSession
 from tui.core.document.hunk import TAKEN_BACK, Decision, Stage
+from tui.core.proposals import Proposal
 from tui.engine.intents import (
     Answer,
     Intent,
@@ -23,6 +25,7 @@ from tui.engine.intents import (
     Throttle,
 )
 from tui.engine.notices import Ask, Notices
+from tui.engine.proposing import Proposing
 from tui.ui.app import DuettoApp
 from tui.ui.prompt.box import PromptBox
 from tui.ui.prompt.question_box import QuestionBox
@@ -247,3 +250,29 @@ async def test_what_sending_does_to_a_cut_hunk_is_said_before() -> None:
         session.changed()
         await settled(session, pilot)
         assert "cut" not in hint(app)
+
+
+class Advice:
+    """Has something to say of every draft, while the fast model answers."""
+
+    def __init__(self, session: ScriptedSession) -> None:
+        self._session = session
+
+    def of(self, draft: str) -> Proposal | None:
+        words = "10 of 12 right, fast 3 of 10 · fixes · such advice was right 7 of 9 times"
+        return Proposal("deep", words, "fixes") if self._session.status.role == "fast" else None
+
+
+async def test_the_other_model_is_proposed_with_the_key_that_takes_it() -> None:
+    session = ScriptedSession()
+    session.proposing = cast(Proposing, Advice(session))
+    async with running(session, (120, 30)) as (app, pilot):
+        assert "deep" not in hint(app)
+        await pilot.press(*keys("fix it"))
+        said = "⏎ send  F2 deep  10 of 12 right, fast 3 of 10"
+        assert hint(app).strip().startswith(said)
+        await pilot.press("f2")
+        await settled(session, pilot)
+        assert session.intents[-1] == Switch("deep")
+        assert "F2" not in hint(app)
+        assert app.bench.prompt_box.prompt.text == "fix it"

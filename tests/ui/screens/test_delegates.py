@@ -6,6 +6,7 @@ from textual.pilot import Pilot
 
 from tests.support.scripted_app import running, settled
 from tests.support.scripted_session import ScriptedSession
+from tui.core.session_record import LeftDelegate
 from tui.engine.intents import Delegate, TendDelegate
 from tui.engine.notices import Ask, DelegateView
 from tui.ui.app import DuettoApp
@@ -48,6 +49,21 @@ async def test_the_tray_says_what_each_does_and_its_keys_look_after_it() -> None
             TendDelegate(1, "stop"),
             TendDelegate(2, "take"),
         ]
+
+
+async def test_one_of_an_earlier_session_leads_to_it() -> None:
+    session = ScriptedSession()
+    session.status.left = [LeftDelegate("7f3k2m00", 1, "port the parser", done=False)]
+    async with running(session, size=(80, 24)) as (app, pilot):
+        screen = await opened(session, app, pilot)
+        row = screen._list.render_line(0).text
+        assert "d1 port the parser" in row
+        assert "of an earlier session" in row
+        assert "/resume 7f3k2m00" in str(screen._lit.render())
+        await pilot.press("s", "p", "g", "t", "y", "n")
+        assert session.intents == []
+        await pilot.press("enter")
+        assert app.bench.prompt_box.prompt.text == "/resume 7f3k2m00"
 
 
 async def test_what_is_told_to_one_is_typed_in_the_prompt() -> None:

@@ -9,7 +9,7 @@ import pytest
 from tests.support.scripted_app import running
 from tests.support.scripted_session import ScriptedSession
 from tui.core.attempts import AttemptPlan, Result
-from tui.core.meter import MeterView, TurnClocks
+from tui.core.meter import GhostStretch, MeterView, TurnClocks
 from tui.core.patches.bringing_home import LaneFile
 from tui.engine.attempts import Attempt, AttemptView
 from tui.engine.intents import MakeAttempts, StopAttempts, TakeAttempt
@@ -76,3 +76,25 @@ async def test_two_sides_with_their_clocks_and_either_is_kept(size: tuple[int, i
         shown.active = False
         await pilot.press("escape")
         assert not isinstance(app.screen, RaceScreen)
+
+
+async def test_each_side_is_the_ghost_of_the_other_by_the_time_since_its_own_request() -> None:
+    passed, failed = Result(1, "passed", texts=b"1"), Result(2, "failed", texts=b"2")
+    lines = b"".join(b"x%d = 1\n" % n for n in range(20))
+    left, right = side(1, FAST, lines, passed), side(2, DEEP, lines, failed)
+    quick, slow = GhostStretch(100.0, 104.0, 400.0, 1600), GhostStretch(300.0, 340.0, 400.0, 1600)
+    left.attempt.clocks = TurnClocks(100.0, 0.0, 1.0, 4.0, 0.0, (quick,))
+    right.attempt.clocks = TurnClocks(300.0, 0.0, 9.0, 40.0, 0.0, (slow,))
+    assert left.ghost(right) == 0.1, "in the 4 s that this one took"
+    assert right.ghost(left) is None, "the other one was done before"
+    session = ScriptedSession()
+    session.attempts = Shown([left, right])
+    async with running(session, size=(80, 40)) as (app, pilot):
+        app.bench.prompt_box.prompt.restore("/race show")
+        await pilot.press("enter")
+        await pilot.pause()
+        assert isinstance(app.screen, RaceScreen)
+        rows = [row.split("│") for row in str(app.screen.report(70)).splitlines()]
+        [at] = [at for at, row in enumerate(rows) if "◆ slow-1 · high was here" in row[0]]
+        assert at < len(rows) // 2
+        assert not any("◆" in row[1] for row in rows)

@@ -47,6 +47,7 @@ _TRIES = 6
 _PACK_BYTES = 4 << 20
 _INLINE_BYTES = 64 << 10
 """A file that is larger is sent once to each worker."""
+_CERTIFICATES = "the certificates of DASK_DISTRIBUTED__COMM__TLS__... (docs/cluster.md)"
 _NEAR = 200
 """Files in which the disk may differ from the tree that was sent, until another one is."""
 
@@ -237,9 +238,13 @@ class ClusterClient:
                         self._server, asynchronous=True, set_as_default=False, timeout=left
                     )
                     break
+                except TypeError as error:  # Dask has no context for TLS
+                    raise ConnectionError(f"{self._server} needs {_CERTIFICATES}") from error
                 except (OSError, TimeoutError) as error:
                     if time.monotonic() > deadline:
                         why = f"no Dask scheduler answers at {self._server}"
+                        if self._server.startswith("tls:"):
+                            why += f", or not with {_CERTIFICATES}"
                         raise (_ClusterGoneError if again else ConnectionError)(why) from error
                     await asyncio.sleep(0.2)
             self._sent.clear()
@@ -286,9 +291,10 @@ class ClusterClient:
         self._runs.pop(number, None)
         if not self._runs:
             self._blobs.clear()
-        said = ended.output[max(self._streamed.pop(number, 0) - ended.start, 0) :]
-        self._begun.pop(number, None)
-        self._tell(ClusterNews(ended=replace(ended, output=said)))
+        told = self._streamed.pop(number, 0)
+        again = len(self._begun.pop(number, ())) > 1
+        said = ended.output[0 if again else max(told - ended.start, 0) :]
+        self._tell(ClusterNews(ended=replace(ended, output=said, again=again)))
 
     async def _ended(self, task: RemoteTask) -> TaskEnd:
         """Run it again where a worker, the scheduler or a file got lost."""

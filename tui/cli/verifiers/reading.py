@@ -57,27 +57,28 @@ class RunReader:
         output = output[-_OUTPUT_CHARS:]
         locate, report = self._project.locate, None
         if self._row.get("reads") == "go":
-            output, counts = without_v(output)
-            report = RunReport(counts=counts)
+            output, report = without_v(output)
         elif self._file:
             report = REPORTS[self._row.get("reads", "junit")](_taken(Path(self._file)), locate)
         if report is None or report.counts is None:
             counts = read_counts(output, self.formats)
             report = replace(report or RunReport(), counts=counts)
         if passed and not report.failed and not (report.counts and report.counts.failed):
+            if report.fault:
+                return report
             found = self._fault(output, [row for row in table()["fault"] if row.get("passed")])
             if report.counts is None and not found.fault and self._row.get("tells"):
                 name = self._row["name"]
                 found = RunReport((), f"{name} was ended before it said which tests ran", _STEP)
-            return replace(found, counts=report.counts, noun=self._noun)
+            return self._whole(found, report)
         failed = list(report.failed) or read_output(output, self.formats, locate)
         found = self._judged(output, failed)
-        told = tuple(failed)
-        return replace(found, failed=told, counts=report.counts, noun=self._noun)
+        return self._whole(replace(found, failed=tuple(failed)), report)
 
-    @property
-    def _noun(self) -> str:
-        return "test" if self._row.get("kind", "tests") == "tests" else "problem"
+    def _whole(self, found: RunReport, report: RunReport) -> RunReport:
+        """What was found, with what the runner itself says of all tests."""
+        noun = "test" if self._row.get("kind", "tests") == "tests" else "problem"
+        return replace(found, counts=report.counts, skipped=report.skipped, noun=noun)
 
     def _judged(self, output: str, failed: list[FailedTest]) -> RunReport:
         """A fault if every failed test is for the lack of something, else none."""

@@ -193,6 +193,10 @@ class DecisionEntry(Struct, eq=False):
     """What the user had changed in the hunks went with them."""
     tried: bool = False
     """It could not be undone: the next try passes over it."""
+    remade: list[Hunk] = field(default_factory=list)
+    """What came in the place of a hunk that was rejected: it goes where that is undone."""
+    away: DecisionEntry | None = None
+    """How that went."""
     _packed: list[tuple[list[Hunk], Packed[DecisionStep]]] = field(default_factory=list)
     _steps: list[DecisionStep] = field(default_factory=list)
     """Those behind the packed ones."""
@@ -249,7 +253,7 @@ class DecisionEntry(Struct, eq=False):
         paths = list(dict.fromkeys(hunk.path for hunk in hunks))
         what = f"{len(hunks)} hunks" if len(hunks) != 1 else f"hunk {hunks[0].id}"
         where = f" of {paths[0]}" if len(paths) == 1 else f" in {len(paths)} files"
-        return f"{_WORDS[self.verb]} {what}{where}"
+        return f"{'redoing' if self.remade else _WORDS[self.verb]} {what}{where}"
 
 
 class DecisionLog:

@@ -223,10 +223,13 @@ def redo_decision(documents: Documents) -> Work[Undone]:
             paths = yield from reject(
                 documents, entry.hunks, entry.words, whole=entry.whole and _agreed(entry)
             )
+            redone.remade = entry.remade
         elif entry.verb == "place":
             paths = _place_again(documents, entry.steps[0])
         else:
             paths = yield from take_back(documents, entry.hunks)
+    if entry.away is not None and redone.hunks:
+        paths += (yield from _undo(documents, entry.away))[0]
     again = set(redone.hunks)
     if decisions.enough and (rest := [one for one in entry.steps if one.hunk not in again]):
         decisions.undone.append(entry.twin(rest))
@@ -258,6 +261,30 @@ def _is_unchanged(hunk: Hunk, record: FileRecord | None, off: TakenOff | None) -
 
 
 def _undo(documents: Documents, entry: DecisionEntry) -> Work[Undone]:
+    """Undo a decision, and take out before what came in the place of its hunks.
+
+    Raises:
+        EditRefused: nothing of it can be undone.
+    """
+    remade = [hunk for hunk in entry.remade if hunk.decidable]
+    if not remade:
+        return (yield from _undo_steps(documents, entry))
+    decisions = documents.decisions
+    with decisions.entry(DecisionEntry("reject"), again=True) as away:
+        paths = yield from reject(documents, remade, "")
+    if not away.size:
+        raise EditRefused(_LATER)
+    decisions.done.remove(away)
+    try:
+        more, stays = yield from _undo_steps(documents, entry)
+    except EditRefused:
+        yield from _undo_steps(documents, away)
+        raise
+    entry.away = away
+    return [*paths, *more], stays
+
+
+def _undo_steps(documents: Documents, entry: DecisionEntry) -> Work[Undone]:
     """Undo the steps of a decision, the last one first; all that can be.
 
     Raises:

@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 
 from tui.core.cycles import Cycle, CycleReport, Place, report
+from tui.core.proposals import JudgedTurn, past_turn
 from tui.effects.store.reading import open_store
 
 _COLUMNS = ", ".join(Cycle._fields)
@@ -18,6 +19,8 @@ _QUERY = f"""
 """
 _QUARTER_S = 900
 """Wherever one is, days and hours begin with a quarter of an hour."""
+_MOST_PAST = 2000
+"""Turns from which proposals are made."""
 _FELT = """
     SELECT ms, detail FROM events WHERE what = 'felt' AND detail != '' AND ms BETWEEN ? AND ?
         ORDER BY ms
@@ -25,15 +28,21 @@ _FELT = """
 _PRACTICE = ("practice", "rehearsal")
 
 
-def told(data_dir: Path, since_ms: int = 0) -> list[tuple[Cycle, str]]:
-    """Cycles from then on with what was asked in each, oldest first. Raises StoreRefused."""
+def past_turns(data_dir: Path) -> list[JudgedTurn]:
+    """The newest turns that somebody or something judged, the newest first. Raises StoreRefused."""
     with open_store(data_dir) as base:
-        found = list[tuple[Cycle, str]]()
+        newest = "SELECT began_ms FROM turns ORDER BY began_ms DESC LIMIT 1 OFFSET ?"
+        row = base.execute(newest, (_MOST_PAST,)).fetchone()
         text = "SELECT json_extract(began, '$[2]') FROM turns WHERE session = ? AND number = ?"
-        for one in _OwnTurns(base).counted(since_ms, _now_ms()):
-            row = base.execute(text, (one.session, one.number)).fetchone()
-            found.append((one, row[0] or ""))
-        return found
+        role = "SELECT detail FROM events WHERE what = 'proposed' AND session = ? AND turn = ?"
+        found = list[JudgedTurn]()
+        for one in _OwnTurns(base).counted(row[0] if row else 0, _now_ms()):
+            if one.hunks or one.verdict_ms is not None:
+                place = (one.session, one.number)
+                prompt, advice = (base.execute(query, place).fetchone() for query in (text, role))
+                if turn := past_turn(one, prompt[0] or "", advice[0] if advice else ""):
+                    found.append(turn)
+        return found[::-1]
 
 
 def measured(data_dir: Path, since_ms: int, until_ms: int = 0) -> CycleReport:

@@ -38,6 +38,7 @@ from tui.core.session_record import (
     FileKept,
     FoundText,
     HunkMade,
+    LeftDelegate,
     OpenTabs,
     Rewound,
     SessionLine,
@@ -55,6 +56,7 @@ from tui.errors import StoreRefused
 
 if TYPE_CHECKING:
     from tui.core.cycles import CycleReport
+    from tui.core.proposals import JudgedTurn
 
 T = TypeVar("T")
 _Row = tuple[Any, ...]
@@ -93,6 +95,8 @@ _CALLS = """
         AND id = (SELECT max(id) FROM hunks WHERE session = ?)
     UNION SELECT call_id FROM blocks WHERE session = ? AND at >= ? AND call_id != ''
 """
+_LOOKED_AT = 5
+"""Sessions in which it is looked for delegates that were left."""
 _ACCEPTED = "SELECT call_id, path, seq FROM hunks WHERE session = ? AND decision = 'accepted'"
 
 
@@ -110,9 +114,19 @@ class Archive:
         """A session by its id, by the beginning of it that no other has, or by its name."""
         return await asyncio.to_thread(find, self._data_dir, session_id)
 
+    async def left(self, folder: str) -> list[LeftDelegate]:
+        """What was delegated in the last sessions of a folder, and did not come home."""
+        return await asyncio.to_thread(left, self._data_dir, folder)
+
     async def recall(self, session_id: str, asked: Recollection) -> str:
         """What was said in a session, and before it was forked: for a model."""
         return await asyncio.to_thread(recall, self._data_dir, session_id, asked)
+
+    async def past_turns(self) -> list[JudgedTurn]:
+        """The newest turns that were judged, the newest first."""
+        from tui.effects.store.cycles import past_turns  # which reads by this module
+
+        return await asyncio.to_thread(past_turns, self._data_dir)
 
     async def stats(self, since_ms: int) -> CycleReport:
         """What all turns from then on say of speed; 0: all that are kept."""
@@ -258,6 +272,19 @@ def find(data_dir: Path, session_id: str) -> SessionLine:
     """As `Archive.find`. Raises StoreRefused."""
     with open_store(data_dir) as base:
         return _line(data_dir, base, _known(base, session_id))
+
+
+def left(data_dir: Path, folder: str) -> list[LeftDelegate]:
+    """As `Archive.left`. Raises StoreRefused."""
+    with open_store(data_dir) as base:
+        query = "SELECT n, id FROM sessions WHERE folder = ? ORDER BY last_ms DESC, n DESC LIMIT ?"
+        rows = base.execute(query, (folder, _LOOKED_AT)).fetchall()
+        return [
+            LeftDelegate(session_id, one.number, one.prompt, one.done)
+            for n, session_id in rows
+            if not in_use(data_dir, session_id)
+            for one in _newest(base, n, "delegates", AllDelegates()).of
+        ]
 
 
 def load(data_dir: Path, session_id: str) -> StoredSession:

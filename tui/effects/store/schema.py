@@ -237,6 +237,7 @@ MIGRATIONS = (
         interrupts, redirects, steers, timed);
     CREATE INDEX events_felt ON events (ms) WHERE what = 'felt';
     """,
+    "CREATE INDEX events_proposed ON events (session, turn, detail) WHERE what = 'proposed';",
 )
 """What is done to a file of the version that is its index; ``user_version`` counts them."""
 

@@ -30,6 +30,8 @@ _COLOURS = {
     "remove": "warning",
     "refuse": "warning",
     "go on": "fast",
+    "fast": "fast",
+    "deep": "deep",
 }
 REFUSAL = "refusal"
 """The id of the field for its words."""
@@ -256,6 +258,10 @@ class Hint(Bar):
             return HintWords([(_key("send"), enter)], self._usual())
         if self._session.status.queued:  # Alt+Enter goes behind them, and the first of them goes
             return HintWords([(_key("send"), enter), (_key("steer"), "queue")], self._usual())
+        proposing = self._session.proposing
+        if proposing is not None and (proposal := proposing.of(draft)) is not None:
+            labels = [(_key("send"), enter), (shown("switch"), proposal.role)]
+            return HintWords(labels, proposal.words)
         return HintWords([(_both("send", "steer"), enter)], self._usual())
 
     def _refusal(self) -> tuple[str, str]:

@@ -33,7 +33,7 @@ from tui.engine.intents import (
     UndoTurn,
     Verify,
 )
-from tui.engine.notices import DelegateView, Notices, TaskView
+from tui.engine.notices import DelegateView, Notices
 from tui.engine.session import Session
 from tui.engine.slash import (
     NO_SUMMARY,
@@ -378,10 +378,13 @@ class TurnActions:
 
     def tasks(self) -> None:
         """What is delegated, and the model's commands."""
-        from tui.ui.screens.tasks import TasksScreen
+        from tui.core.session_record import LeftDelegate
+        from tui.ui.screens.tasks import Beside, TasksScreen
 
-        def looked(chosen: DelegateView | TaskView | str | None) -> None:
+        def looked(chosen: Beside | str | None) -> None:
             self.over, self.in_tray = None, False
+            if isinstance(chosen, LeftDelegate):
+                chosen = f"/resume {chosen.session}"
             if isinstance(chosen, str):
                 self._panes.prompt_box.restore(chosen)
                 self._panes.prompt_box.focus_prompt()

@@ -130,10 +130,10 @@ def _text(view: AttemptView, other: AttemptView, room: int, rows: int) -> Sequen
         found.append((clip(inert(line.removeprefix("=").expandtabs(4)), room), colour))
     for line in said_by(row).strip().split("\n"):
         found += [(words, "$foreground") for words in _wrapped(one_line(line), room)]
-    mine, theirs = view.meter.tokens, other.meter.tokens
-    if 0 < theirs < mine and other.attempt.lane is not None:
-        mark = clip(f"◆ {side_name(other.attempt)} is here", room)
-        found.insert(len(found) * theirs // mine, (mark, "$warning"))
+    if (share := view.ghost(other)) is not None:
+        is_here = "is here" if other.attempt.lane is not None else "was here"
+        mark = clip(f"◆ {side_name(other.attempt)} {is_here}", room)
+        found.insert(int(len(found) * share), (mark, "$warning"))
     return found if row.lane is None else found[-rows:]
 
 

@@ -7,10 +7,11 @@ from typing import ClassVar, Literal
 
 from textual.binding import Binding, BindingType
 
+from tui.core.session_record import LeftDelegate
 from tui.engine.intents import StopTask, TendDelegate, Tending, ToBackground
 from tui.engine.notices import OVER, DelegateView, Notices, TaskView
 from tui.engine.session import Session
-from tui.engine.slash import delegate_state
+from tui.engine.slash import delegate_state, left_words
 from tui.ui import theme
 from tui.ui.conversation.views import wait_words
 from tui.ui.finding.pick_list import KeyedScreen, PickList
@@ -20,7 +21,7 @@ _TICK_S = 1.0
 _LEAST_WIDTH = 30
 _STATE = 26
 """Cells of how it is with a command, at most."""
-Beside = DelegateView | TaskView
+Beside = DelegateView | TaskView | LeftDelegate
 """What goes on beside the conversation."""
 
 
@@ -40,6 +41,9 @@ class TaskList(PickList[Beside]):
             state = clip(one_line(delegate_state(item, self._now())), max(width * 3 // 5, _STATE))
             number, words = f"d{item.number} ", item.prompt
             said = [(f"  {state} ", style("muted" if over else colour))]
+        elif isinstance(item, LeftDelegate):
+            number, words, over = f"d{item.number} ", item.prompt, True
+            said = [("  of an earlier session ", style("warning"))]
         else:
             state, colour = item.ended, "muted"
             over = bool(item.ended)
@@ -96,6 +100,8 @@ class TasksScreen(KeyedScreen[Beside | str | None]):
     def action_want(self, what: Literal["background", "stop"]) -> None:
         """Have something done about it, while it runs."""
         chosen = self._list.chosen
+        if isinstance(chosen, LeftDelegate):
+            return
         if isinstance(chosen, DelegateView):
             if what == "stop" and chosen.state not in OVER:
                 self._session.submit(TendDelegate(chosen.number, "stop"))
@@ -132,7 +138,7 @@ class TasksScreen(KeyedScreen[Beside | str | None]):
     def _take_up(self) -> None:
         """All of them as they are now; the one that was lit stays lit."""
         status, chosen = self._session.status, self._list.chosen
-        items: list[Beside] = [*status.delegates, *status.tasks]
+        items: list[Beside] = [*status.delegates, *status.left, *status.tasks]
         if items != self._items:
             self._items = items
             same = (
@@ -149,6 +155,8 @@ class TasksScreen(KeyedScreen[Beside | str | None]):
         said = ""
         if isinstance(chosen, DelegateView):
             said, words = self._of_delegate(chosen)
+        elif isinstance(chosen, LeftDelegate):
+            said, words = left_words(chosen), "Enter goes to its session · q back"
         elif chosen is None:
             words = "nothing is delegated, and no command runs in the background · q back"
         else:
