@@ -12,6 +12,7 @@ from tests.support.turns import CACHE, PATCH, begun, notes, outputs, texts
 from tui.core.conversation import BlockKind
 from tui.core.wire import events
 from tui.engine import intents
+from tui.engine.foreground import MOST_PROMPT
 from tui.engine.ports import RoleSpec
 from tui.errors import EndpointError, KeyRefused
 
@@ -363,3 +364,15 @@ async def test_a_text_given_while_it_dials_goes_along(world: World) -> None:
     world.session.submit(intents.Steer("be brief"))
     assert texts(await world.wire.request(1)) == ["hello", "be brief"]
     assert said(world) == ["hello", "be brief"]
+
+
+async def test_a_prompt_that_is_too_long_to_be_sent_comes_back() -> None:
+    text = "x" * (MOST_PROMPT + 1)
+    for asked in (intents.Prompt(text), intents.Queue(text), intents.Steer(text)):
+        world = World()
+        world.session.submit(asked)
+        await settle()
+        assert (world.wire.requests, world.session.last_turn) == ([], 0)
+        assert (world.session.status.unsent, world.session.status.queued) == (text, [])
+        (trouble,) = world.session.drain().troubles
+        assert trouble.why == "it has 4,194,305 characters, and at most 4,194,304 are sent"

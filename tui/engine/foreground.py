@@ -35,6 +35,8 @@ _LEAST_TOKENS = 20
 """Fewer of them say nothing about how fast a model is."""
 
 
+MOST_PROMPT = 4 * 2**20
+"""Characters: about a million tokens, and as much as is made ready to be sent within a frame."""
 STAY = "Stay with the model that answers now"
 
 
@@ -677,3 +679,15 @@ def _adjust(
             status.throttle = tokens_s
             if turn is not None:
                 turn.pacer.pace(tokens_s)
+
+
+def too_long(state: SessionState, text: str) -> bool:
+    """Whether a text is too long to be sent: it is given back then."""
+    if len(text) <= MOST_PROMPT:
+        return False
+    why = f"it has {len(text):,} characters, and at most {MOST_PROMPT:,} are sent"
+    step = "put it into a file and name that with @"
+    state.trouble(Trouble("The prompt was not sent", why, step, severity="warning"))
+    state.status.unsent = text
+    state.restated()
+    return True

@@ -27,7 +27,7 @@ from tui.engine.commands import Commands
 from tui.engine.decisions import HunkDecisions, Memory
 from tui.engine.diffs import Diffs, difference_from_head
 from tui.engine.disk_changes import Folders
-from tui.engine.foreground import Foreground
+from tui.engine.foreground import Foreground, too_long
 from tui.engine.formatting import Formatting
 from tui.engine.intents import Intent, Role
 from tui.engine.mapping import ProjectMapping
@@ -208,6 +208,11 @@ class Session:
 
     def submit(self, intent: Intent) -> None:
         """Do what the user asks; returns at once, never raises for what a user may ask."""
+        match intent:
+            case intents.Prompt(text) | intents.Queue(text) | intents.Steer(text) if too_long(
+                self._state, text
+            ):
+                return
         self._record()
         self._state.witness.wanted(intent)
         if isinstance(intent, intents.UndoTurn) and self.status.busy:
