@@ -11,7 +11,9 @@ import time
 from base64 import b64encode
 from collections.abc import AsyncIterator
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -317,6 +319,27 @@ async def test_a_session_with_blocks_of_all_kinds_is_forgotten(
     await kept.writer.settled()
     assert reading.sessions(tmp_path) == []
     assert not kept.troubles
+
+
+class FullDisk(sqlite3.Connection):
+    """No table fits on it; the transaction is rolled back by then, as SQLite does."""
+
+    def execute(self, sql: str, parameters: Any = ()) -> sqlite3.Cursor:
+        if sql.lstrip().startswith("CREATE"):
+            super().execute("ROLLBACK")
+            error = sqlite3.OperationalError("database or disk is full")
+            error.sqlite_errorcode = sqlite3.SQLITE_FULL
+            raise error
+        return super().execute(sql, parameters)
+
+
+def test_a_store_that_finds_no_room_to_begin_says_that_the_disk_is_full(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    connect = partial(sqlite3.connect, factory=FullDisk)
+    monkeypatch.setattr(sqlite3, "connect", connect)
+    with pytest.raises(StoreRefused, match="the disk is full"):
+        settle(tmp_path)
 
 
 async def test_a_full_text_that_is_wrong_is_made_anew(tmp_path: Path, kept: Kept) -> None:

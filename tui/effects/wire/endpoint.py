@@ -24,7 +24,9 @@ from tui.core.wire.endpoint_facts import LEAST_AGE_S, Abilities, Capabilities, S
 from tui.core.wire.events import Event, Incomplete
 from tui.core.wire.refusals import HOPELESS_CLOSES
 from tui.effects.wire.dial import TransportChoice, dial
+from tui.effects.wire.frames import LoopShare
 from tui.effects.wire.link import (
+    MAIN_LANE,
     ConnectionOptions,
     FrameRecorder,
     Link,
@@ -33,7 +35,8 @@ from tui.effects.wire.link import (
 )
 from tui.errors import DuettoError, EndpointError, WireError
 
-MAIN_LANE = "main"
+MAX_WITH_MAIN = 4
+"""Lanes of a link that has the main one."""
 _SHARED = ""
 """The dial that all lanes wait for which may share a link."""
 AGED = "renewed before the server's time limit"
@@ -349,6 +352,8 @@ class Endpoint:
     stamp: Stamp = no_stamp
     aside: Callable[[], bool] = bool
     """Whether its sockets are to let others go first."""
+    share: LoopShare = field(default_factory=LoopShare)
+    """What those of its sockets have together that are not for the screen."""
 
     def __post_init__(self) -> None:
         self.transport_choice = TransportChoice(
@@ -407,6 +412,8 @@ class Endpoint:
             ending = None if link.lanes else link.close("closed")
             if ending is not None:
                 await asyncio.gather(ending, return_exceptions=True)
+        elif lane.state == "connecting":
+            lane.unlinked("closed", None)
         if self._lanes.get(lane.name) is lane:  # whom it tells would live on with it
             del self._lanes[lane.name]
         if not self._lanes:
@@ -487,11 +494,13 @@ class Endpoint:
     def _roomy(self, lane: EndpointLane) -> Link | None:
         """A link that this lane can use; on none there are more than may be answered at once.
 
-        So that no lane waits for the answers of others.
+        So that no lane waits for the answers of others; and what is on the screen not for what 16
+        others say.
         """
         for link in self._links:
             usable = link.state == "open" and link.transport == self.transport_choice.transport
-            usable = usable and len(link.lanes) < MAX_IN_FLIGHT
+            shown = MAIN_LANE in (lane.name, *[one.name for one in link.lanes])
+            usable = usable and len(link.lanes) < (MAX_WITH_MAIN if shown else MAX_IN_FLIGHT)
             if not usable or not link.protocol.takes(lane.wire_name):
                 continue
             if self.known.lanes is not False or not link.lanes:

@@ -50,6 +50,8 @@ LONGEST_ASIDE_S = 1.0
 _DENSE_READS, _DENSE_S, _GATHER_S = 16, 0.001, 0.002
 """Where bytes came so often and so soon behind those before, what comes gathers before it is read:
 to be woken for each token costs more than to take it, and a frame on the screen waits longer."""
+_BESIDE_DENSE_S, _BESIDE_GATHER_S = 0.01, 0.02
+"""The same of a socket whose answers are not on the screen: many of them stream at once."""
 _GLANCE_BYTES, _FRAME_BYTES = 1_000, 64
 """Between two looks at the loop's clock; and what a frame counts for beside what it holds. Of a
 patch 1,000 bytes can be 20 hunks, which take as long as the budget."""
@@ -90,6 +92,26 @@ class Sink(Protocol):
         """A close frame was seen or sent, or TCP is gone: nothing more will come."""
 
 
+class LoopShare:
+    """At most half of the loop's time, for all sockets of which nothing is on the screen at once.
+
+    The time is that of the clock: where other programs want the processor, too, half of what is
+    left belongs to what is on the screen.
+    """
+
+    def __init__(self) -> None:
+        self._owed_s = self._at_s = 0.0
+
+    def spend(self, seconds: float, now: float) -> None:
+        """The loop was kept for so long, up to ``now``."""
+        self._owed_s = self.owed_s(now - seconds) + seconds
+        self._at_s = now
+
+    def owed_s(self, now: float) -> float:
+        """For so long others are to have the loop first."""
+        return max(0.0, self._owed_s - (now - self._at_s))
+
+
 class FrameSocket(ClientConnection):
     """A socket that hands text messages to its sink in the call that brings the bytes."""
 
@@ -102,6 +124,8 @@ class FrameSocket(ClientConnection):
         """Payload of the text messages."""
         self.stopped = False
         """Nothing more is handed on."""
+        self.beside: LoopShare | None = None
+        """Nothing of what it brings is on the screen at once, and this is what it may take."""
         self.aside: Callable[[], bool] = bool
         """Whether something else goes first: a key, or what was handed on before."""
         self._aside_since: float | None = None
@@ -338,7 +362,7 @@ class FrameSocket(ClientConnection):
         What breaks in the sink ends the connection.
         """
         if self._stands_aside():
-            self._put_off(data, at, BUDGET_S)
+            self._put_off(data, at, BUDGET_S if self.beside is None else _BESIDE_GATHER_S)
             return
         if self._partial:
             self._partial += data[at:]
@@ -393,8 +417,12 @@ class FrameSocket(ClientConnection):
         ``at`` is how far it came in ``data`` since ``began``.
         """
         now = self.loop.time()
+        dense_s, gather_s = _DENSE_S, _GATHER_S
+        if self.beside is not None:
+            dense_s, gather_s = _BESIDE_DENSE_S, _BESIDE_GATHER_S
+            self.beside.spend(now - began, now)
         if data:
-            self._dense = self._dense + 1 if began - self._left_at < _DENSE_S else 0
+            self._dense = self._dense + 1 if began - self._left_at < dense_s else 0
         spent_s = max(0.0, self._spent_s - began + self._left_at) + now - began
         self._spent_s = min(spent_s, 2 * BURST_S)
         self._left_at = now
@@ -402,7 +430,7 @@ class FrameSocket(ClientConnection):
         if (rests or at < len(data) or self._steps is not None) and not self._deaf:
             self._put_off(data, at, BUDGET_S if rests else 0.0)
         elif data and self._dense > _DENSE_READS and not self._deaf:
-            self._put_off(b"", 0, _GATHER_S)
+            self._put_off(b"", 0, gather_s)
 
     def _put_off(self, data: bytes, at: int, wait_s: float) -> None:
         """Go on with ``data`` from ``at`` on after so long."""
@@ -415,7 +443,8 @@ class FrameSocket(ClientConnection):
         """Whether to let others go first once more."""
         now = self.loop.time()
         since = now if self._aside_since is None else self._aside_since
-        if self.stopped or now - since > LONGEST_ASIDE_S or not self.aside():
+        owes = self.beside is not None and self.beside.owed_s(now) > BUDGET_S
+        if self.stopped or now - since > LONGEST_ASIDE_S or not (owes or self.aside()):
             self._aside_since = None
             return False
         self._aside_since = since

@@ -25,7 +25,9 @@ from tui.core.wire.endpoint_facts import Capabilities, SocketView
 from tui.core.wire.events import Delta, Event
 from tui.core.wire.json_writing import LongFrame
 from tui.core.wire.refusals import UNUSABLE_CODE, discreet, lost_code, lost_words, without_secrets
-from tui.effects.wire.frames import FrameSocket
+from tui.effects.wire.frames import FrameSocket, LoopShare
+
+MAIN_LANE = "main"
 
 Direction = Literal["c2s", "s2c"]
 
@@ -240,6 +242,7 @@ class LinkOwner(Protocol):
     clock: ReadsClock
     options: ConnectionOptions
     recorder: FrameRecorder | None
+    share: LoopShare
 
     def stamp(self, name: Name, detail: str, /) -> None:
         """Something happened that a trace is to tell."""
@@ -345,6 +348,8 @@ class Link:
     def reroute(self) -> None:
         """Take up changed lanes or names."""
         self._routes = {lane.wire_name: lane for lane in self.lanes}
+        beside = all(lane.name != MAIN_LANE for lane in self.lanes)
+        self._socket.beside = self._owner.share if beside else None
 
     def create(self, lane: LinkedLane, request: Mapping[str, Any]) -> None:
         """Ask for a response. Raises WireError."""
