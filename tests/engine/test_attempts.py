@@ -145,6 +145,24 @@ async def test_each_is_asked_the_same_and_all_at_once_before_the_first_answers()
     await stand.rests()
 
 
+async def test_what_the_user_broke_and_saved_meanwhile_is_held_against_none() -> None:
+    stand = Stand(lambda files: wrong(files) + ["test_b"] * (b"bad" in (files["b.py"] or b"")))
+    stand.world.files.data["b.py"] = b"b = 0\n"
+    stand.session.submit(intents.OpenFile("b.py"))
+    await settle()
+    await stand.asks("2 --all make it one")
+    await stand.answers(1, change(0))
+    await stand.until(lambda: stand.attempts.rows[0].state == "over")
+    stand.session.workspace.edit("b.py", (0, 0), (0, 0), "bad = 1\n")
+    stand.session.submit(intents.SaveFile("b.py"))
+    await settle()
+    stand.before = dict(stand.world.files.data)
+    assert b"bad" in stand.before["b.py"]
+    await stand.answers(2, change(0), change(2))
+    await stand.rests()
+    assert stand.order() == [(1, "passes"), (2, "test_b still fails")]
+
+
 async def test_the_first_green_one_ends_the_others() -> None:
     stand = Stand()
     await stand.asks("3 make it one")

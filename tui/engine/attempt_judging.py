@@ -65,7 +65,12 @@ class AttemptJudge:
         self._workers = None if ports.workers is None else ports.workers()
         self._at_once = asyncio.Semaphore(max(ports.side_by_side, 1))
         self._there_at_once = asyncio.Semaphore(MOST)
-        self._before: dict[int, asyncio.Task[_Said]] = {}
+        self.disk: Callable[[], Texts] = dict
+        """Files as they are on the disk, as far as that is known, for all runs are over it."""
+        self._seen: Texts = {}
+        """That when it was found out what fails without any attempt."""
+        self._before: list[asyncio.Task[_Said]] = []
+        self._outdated: list[asyncio.Task[_Said]] = []
         self.spent_s = 0.0
         """What the verifiers took, all runs added."""
 
@@ -76,15 +81,26 @@ class AttemptJudge:
 
     def begin(self) -> None:
         """Find out what fails without any attempt, while the first answers stream."""
-        for at, command in enumerate(self._commands if self.judges else ()):
-            run = self._run(command, self._texts, lambda words: None)
-            self._before[at] = asyncio.ensure_future(run)
+        self._outdated += self._before
+        self._seen = self.disk()
+        self._before = [
+            asyncio.ensure_future(self._run(command, self._texts, lambda words: None))
+            for command in (self._commands if self.judges else ())
+        ]
+
+    async def _said_before(self, at: int) -> _Said:
+        """What a verifier says without any attempt; anew, if the user saved something since."""
+        now = self.disk()
+        if any(now.get(path, was) != was for path, was in self._seen.items()):
+            self.begin()
+        return await asyncio.shield(self._before[at])
 
     async def end(self) -> None:
         """Nothing is to be judged any more."""
-        for task in self._before.values():
+        runs = [*self._before, *self._outdated]
+        for task in runs:
             task.cancel()
-        await asyncio.gather(*self._before.values(), return_exceptions=True)
+        await asyncio.gather(*runs, return_exceptions=True)
 
     def uncounted(self, changes: Changes) -> tuple[str, ...]:
         """The files of these that judge."""
@@ -111,10 +127,10 @@ class AttemptJudge:
         )
         if not texts or not self.judges:
             return result("")
-        old: list[str] = []
+        old, mended = list[str](), False
         for at, command in enumerate(self._commands):
             said = await self._run(command, {**self._texts, **counted}, progress)
-            before = await asyncio.shield(self._before[at])
+            before = await self._said_before(at)
             if said.verdict not in ("passed", "failed"):
                 if command.kind == "tests":
                     return result(said.verdict, why=said.why)
@@ -123,13 +139,14 @@ class AttemptJudge:
                 continue  # nobody knows which problems are new
             known = set(before.failed)
             fresh = tuple(one for one in said.failed if one not in known)
-            old += [one for one in said.failed if one in known and command.kind == "tests"]
+            if command.kind == "tests":
+                old += [one for one in said.failed if one in known]
+                mended |= at == 0 and bool(known - set(old))
             fresh += _missing(before.report, said.report) if command.kind == "tests" else ()
             if fresh:
                 return result("failed", broke=fresh, failed=tuple(old))
         if not old:
             return result("passed")
-        mended = set(self._before[0].result().failed) - set(old)
         return result("failed" if mended else "same", failed=tuple(old))
 
     async def _run(

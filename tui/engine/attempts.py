@@ -350,6 +350,8 @@ class Attempts:
         screen = await self._lanes.screen()
         texts = await asyncio.to_thread(screen.files)
         judge = AttemptJudge(self._ports, commands, texts, self._noted)
+        records = self._state.workspace.documents.records
+        judge.disk = lambda: {path: one.disk for path, one in records.items() if not one.view}
         if not judge.judges:
             self._state.note(0, NO_VERIFIER)
         self.rows = [
