@@ -368,6 +368,7 @@ class Attempts:
 
     def _noted(self, words: str) -> None:
         self._state.note(0, inert(words))
+        self._state.trouble(Trouble(words, "", severity="information", noted=True))
 
     async def _all(self, task: AttemptStart, judge: AttemptJudge, *, first: bool) -> None:
         """All attempts, until one passes or they are over; none goes on behind this."""

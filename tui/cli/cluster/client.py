@@ -312,7 +312,8 @@ class ClusterClient:
             elif not gone and not isinstance(ended, (FutureCancelledError, OSError)):
                 raise ended
             lost = ended
-        raise OSError(f"it was lost {_TRIES} times") from lost
+        why = "" if lost is None else f", at last: {_words(lost)}"
+        raise OSError(f"it was lost {_TRIES} times{why}") from lost
 
     async def _prepared_once(self, client: Any, task: RemoteTask) -> TaskEnd:
         return await self._once(client, await self._prepared(task, await self._now()))
@@ -523,6 +524,8 @@ def _words(error: BaseException) -> str:
     """Why there is no result."""
     if type(error).__name__ == "KilledWorker":
         return "the workers that ran it died one after the other: it may need more memory there"
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror
     if isinstance(error, ModuleNotFoundError):
         return f"a worker lacks {error.name}: {EXTRA} there"
     return str(error) or type(error).__name__
