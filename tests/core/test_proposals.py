@@ -37,6 +37,8 @@ def test_a_prompt_is_of_a_kind_by_its_first_verb_its_files_or_its_length() -> No
         ("add a flag", "additions"),
         ("why does it hang?", "questions"),
         ("rename Cache to Store in cache.py and main.py", "renames in several files"),
+        ("fix `a.py`, (tui/b.py) and 3.14, e.g. now. Then go.", "fixes in several files"),
+        ("fix a.py, i.e. by 3.14", "fixes"),
         ("extract a helper", "changes"),
         ("slugs", "short prompts"),
         ("the words of it " * 40, "long prompts"),

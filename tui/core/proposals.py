@@ -37,7 +37,12 @@ _VERBS = {
 }
 _KINDS = {verb: kind for kind, verbs in _VERBS.items() for verb in verbs.split()}
 _WORD = pattern(r"[A-Za-z]+")
-_FILE = pattern(r"@?[\w./-]*\w\.[A-Za-z]\w{0,4}\b")
+_TAIL = 8
+"""Characters that say whether a word is the name of a file."""
+_ENDING = pattern(r"\w\.[A-Za-z]\w{0,4}$")
+"""Of a name of a file."""
+_AROUND = "@`'\"()[]{}<>,;:.!?"
+"""What stands around one in prose."""
 
 
 def kind_of(prompt: str) -> str:
@@ -48,7 +53,8 @@ def kind_of(prompt: str) -> str:
     if kind == "additions" and {"test", "tests"} & set(words):
         kind = "tests"
     kind = kind or ("long prompts" if len(prompt) > _LONG else "short prompts")
-    several = len({name.lstrip("@") for name in _FILE.findall(text)}) > 1
+    names = {word.strip(_AROUND) for word in text.split()} - {"e.g", "i.e"}
+    several = sum(_ENDING.search(name[-_TAIL:]) is not None for name in names) > 1
     return f"{kind} in several files" if several else kind
 
 
