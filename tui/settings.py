@@ -139,6 +139,8 @@ class EndpointSettings(SettingsTable, frozen=True):
     headers: dict[str, str] = {}
     options: dict[str, Any] = {}
     """Of its kind; see docs/providers.md."""
+    model: str = ""
+    """Of the kind ``local``: the GGUF file; empty: one that an installed package holds."""
     models: dict[str, EndpointModelSettings] = {}
     query: dict[str, str] = {}
     chaining: bool = True

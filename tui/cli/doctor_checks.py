@@ -490,6 +490,8 @@ def _date(unix_s: float) -> datetime:
         return datetime.fromtimestamp(0).astimezone()
 
 
+LOADING_S = 60.0
+"""A model that this machine loads and tries."""
 MODEL_ANSWER_S = 15.0
 """A provider that has not said by then which models it has is not waited for."""
 ENOUGH_TOKENS = 16_384
@@ -577,6 +579,8 @@ async def _asked(
     from tui.bridge.targets import key_of, target
 
     check = f"models of {name}"
+    if spec.kind == "local":
+        return [await _measured(check, spec, upstream)]
     key = await asyncio.to_thread(key_of, name, spec, os.environ)
     try:
         discovery = Discovery(target(name, spec, key), upstream)
@@ -600,6 +604,33 @@ async def _asked(
         else:
             found += await _window(model, discovery)
     return found
+
+
+async def _measured(check: str, spec: EndpointSpec, upstream: Upstream) -> CheckResult:
+    """The first model of this machine: how fast it is here."""
+    from tui.bridge.endpoints.base import Broken, Refused
+    from tui.bridge.local.endpoint import LocalEndpoint
+    from tui.bridge.local.measuring import measured_speed
+    from tui.bridge.targets import target
+
+    endpoint = LocalEndpoint(target("local", spec, ""), upstream)
+    try:
+        async with asyncio.timeout(LOADING_S):
+            server = await endpoint.server("")
+            speed = await measured_speed(server, upstream)
+    except TimeoutError:
+        return CheckResult(check, "note", f"no answer within {LOADING_S:.0f} s")
+    except (Broken, Refused) as error:
+        return CheckResult(check, "fix", str(error))
+    finally:
+        await endpoint.close()
+    file = server.file
+    text = (
+        f"{file.name} ({file.architecture}, {file.size_bytes / 1e6:.0f} MB): ready in "
+        f"{speed.ready_s:.1f} s, here it reads {speed.read_tokens_s:.0f} and writes "
+        f"{speed.written_tokens_s:.0f} tokens/s"
+    )
+    return CheckResult(check, "ok", text)
 
 
 def _counted(check: str, spec: EndpointSpec, listed: Mapping[str, object]) -> CheckResult:

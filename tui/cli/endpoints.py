@@ -313,7 +313,7 @@ def _said(table: EndpointSettings, base: EndpointSpec) -> dict[str, Any]:
     said: dict[str, Any] = {
         "headers": {**base.headers, **table.headers},
         "query": {**base.query, **table.query},
-        "options": {**base.options, **table.options},
+        "options": {**base.options, **table.options, **_local(table)},
         # what this table says of the endpoint is stronger than what the provider says of a model
         "known_models": {
             name: msgspec.structs.replace(one, options=_others(one.options, table.options))
@@ -328,6 +328,11 @@ def _said(table: EndpointSettings, base: EndpointSpec) -> dict[str, Any]:
     if table.kind:
         said["kind"] = table.kind
     return said
+
+
+def _local(table: EndpointSettings) -> dict[str, Any]:
+    """The file of a model that runs on this machine."""
+    return {"model": table.model} if table.model else {}
 
 
 def _others(options: Mapping[str, Any], said: Mapping[str, Any]) -> dict[str, Any]:

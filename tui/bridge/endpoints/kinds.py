@@ -243,6 +243,7 @@ _OWN = {
     "openai-chat": ("tui.bridge.endpoints.openai_chat.endpoint", "ChatEndpoint"),
     "openai-responses": ("tui.bridge.endpoints.openai_responses.endpoint", "ResponsesEndpoint"),
     "responses-ws": ("tui.bridge.endpoints.responses_ws.endpoint", "ResponsesWsEndpoint"),
+    "local": ("tui.bridge.local.endpoint", "LocalEndpoint"),
     "rehearsal": ("tui.bridge.rehearsal.endpoint", "rehearsal_endpoint"),
     "auto": ("tui.bridge.endpoints.kinds", "AutoEndpoint"),
 }

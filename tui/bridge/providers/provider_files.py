@@ -64,6 +64,10 @@ def _struct(kind: str) -> type[msgspec.Struct] | None:
         from tui.bridge.endpoints.openai_responses.request import ResponsesOptions
 
         return ResponsesOptions
+    if kind == "local":
+        from tui.bridge.local.process import LocalOptions
+
+        return LocalOptions
     return None
 
 

@@ -1,0 +1,161 @@
+"""A model on this machine behind the bridge: a server stands in for llama.cpp's."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from websockets.asyncio.client import ClientConnection, connect
+
+from tests.support.bridge_client import TERMINAL, create, prose, until
+from tests.support.gguf import gguf
+from tests.support.rehearsed import user
+from tui.bridge.endpoints.base import EndpointSpec, Target
+from tui.bridge.local import process
+from tui.bridge.server import Bridge
+from tui.core.files import file_block
+from tui.core.wire.address import Address
+
+PY = "def f(x):\n    return x\n"
+BLOCK = file_block("a.py", PY, from_="1", to="2", lines="2")
+HEAD = "a.py\n<<<<<<< SEARCH\n    return x\n=======\n"
+GOOD = f"{HEAD}    return 2 * x\n>>>>>>> REPLACE\n"
+TOOLS = [{"type": "custom", "name": "apply_patch"}, {"type": "function", "name": "read_file"}]
+
+
+class Stage:
+    """A bridge before a model that says what the test wants."""
+
+    def __init__(self, socket: ClientConnection, model: Path) -> None:
+        self.socket, self.model = socket, model
+
+    async def turn(self, *said: str, **fields: Any) -> list[dict[str, Any]]:
+        """The events of one answer."""
+        await self.begin(*said, **fields)
+        return await until(self.socket)
+
+    async def begin(self, *said: str, **fields: Any) -> None:
+        items = [*map(user, said)]
+        await create(self.socket, "", **{"input": items, "model": "tiny", "tools": TOOLS, **fields})
+
+    @property
+    def asked(self) -> list[dict[str, Any]]:
+        """What the model was asked, and that somebody left."""
+        return [json.loads(line) for line in self.model.with_suffix(".asked").open()]
+
+
+@pytest.fixture
+async def stage(
+    bridge: Bridge, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[Any]:
+    monkeypatch.setattr(process, "PACKAGE", "json")
+    monkeypatch.setattr(process, "MODULE", "tests.support.local_model_server")
+    monkeypatch.setattr(process, "free_bytes", lambda: None)
+    opened = contextlib.AsyncExitStack()
+
+    async def of(*says: str | None, name: str = "tiny") -> Stage:
+        model = gguf(tmp_path / f"{name}.gguf")
+        model.with_suffix(".says").write_text(json.dumps(says))
+        spec = EndpointSpec("local", "http://local.invalid/v1", options={"model": str(model)})
+        bridge.endpoints.targets["local"] = Target("local", spec, Address(spec.url))
+        headers = {"Authorization": f"Bearer {bridge.token}"}
+        url = bridge.url_of("local")
+        socket = await opened.enter_async_context(
+            connect(url, additional_headers=headers, proxy=None)
+        )
+        return Stage(socket, model)
+
+    async with opened:
+        yield of
+
+
+async def test_an_edit_is_written_under_a_grammar_made_for_the_file(stage: Any) -> None:
+    one = await stage(GOOD)
+    events = await one.turn(BLOCK, "double it")
+    assert prose(events) == GOOD
+    end = events[-1]["response"]
+    assert end["usage"]["output_tokens"] == len(GOOD)
+    assert end["usage"]["input_tokens"] == 10
+    (asked,) = one.asked
+    assert asked["key"]
+    assert '"a.py\\n<<<<<<< SEARCH\\n"' in asked["grammar"]
+    assert PY in asked["messages"][1]["content"]
+    assert asked["messages"][1]["content"].endswith("double it")
+
+
+async def test_a_line_that_is_wrong_is_never_shown_and_is_written_again(stage: Any) -> None:
+    one = await stage(f"{HEAD}    here it is\n", "    return 3\n>>>>>>> REPLACE\n")
+    events = await one.turn(BLOCK, "make it three")
+    assert prose(events) == f"{HEAD}    return 3\n>>>>>>> REPLACE\n"
+    assert one.asked[-1]["messages"][-1] == {"role": "assistant", "content": HEAD}
+    assert one.asked[-1]["temperature"] > one.asked[0]["temperature"]
+
+
+async def test_a_model_that_writes_no_right_line_ends_with_the_file_s_own(stage: Any) -> None:
+    one = await stage(f"{HEAD}    no no\n", *["    no no\n"] * 20)
+    events = await one.turn(BLOCK, "make it three")
+    assert prose(events) == f"{HEAD}    return x\n>>>>>>> REPLACE\n"
+    assert events[-1]["type"] == "response.completed"
+
+
+async def test_an_interrupt_ends_the_request_and_the_next_one_is_answered(stage: Any) -> None:
+    one = await stage(None, GOOD)
+    await one.begin(BLOCK, "double it")
+    begun = (await until(one.socket, "response.output_item.added"))[0]["response"]["id"]
+    say = {"response_id": begun, "mode": "discard_partial_items"}
+    await one.socket.send(json.dumps({"type": "response.interrupt", **say}))
+    assert (await until(one.socket))[-1]["type"] in TERMINAL
+    async with asyncio.timeout(10):
+        while {"left": True} not in one.asked:
+            await asyncio.sleep(0.01)
+    assert prose(await one.turn(BLOCK, "double it")) == GOOD
+
+
+async def test_a_file_that_the_prompt_names_is_read_first(stage: Any) -> None:
+    one = await stage("never said")
+    events = await one.turn("double it in a.py", instructions="Files:\na.py\nb.py")
+    (call,) = events[-1]["response"]["output"]
+    assert (call["name"], json.loads(call["arguments"])) == ("read_file", {"path": "a.py"})
+
+
+async def test_who_may_not_change_files_gets_words(stage: Any) -> None:
+    one = await stage("It returns x.")
+    assert prose(await one.turn(BLOCK, "what is it?", tools=TOOLS[1:])) == "It returns x."
+    assert "grammar" not in one.asked[0]
+
+
+async def test_what_a_library_does_not_know_is_said_by_name(stage: Any) -> None:
+    one = await stage("", name="unknown")
+    refused = (await one.turn(BLOCK, "x", model="unknown"))[-1]
+    assert "does not know the architecture zebra" in refused["error"]["message"]
+
+
+async def test_without_the_extra_one_sentence_says_how_to_get_it(
+    stage: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(process, "PACKAGE", "no_such_package")
+    one = await stage("")
+    refused = (await one.turn(BLOCK, "x"))[-1]
+    words = "A model on this machine needs a package more: pip install 'duetto[local]'."
+    assert refused["error"]["message"] == words
+
+
+async def test_another_model_is_refused_with_the_name_of_the_one_there_is(stage: Any) -> None:
+    one = await stage("")
+    refused = (await one.turn(BLOCK, "x", model="huge"))[-1]
+    assert "there are tiny." in refused["error"]["message"]
+
+
+async def test_the_process_ends_with_the_bridge(stage: Any, bridge: Bridge) -> None:
+    one = await stage(GOOD)
+    await one.turn(BLOCK, "double it")
+    pid = int(one.model.with_suffix(".pid").read_text())
+    await bridge.close()
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)

@@ -1,0 +1,170 @@
+"""The process that a model runs in: started when it is needed, and again if it has ended."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import re
+import secrets
+import signal
+import sys
+from asyncio.subprocess import PIPE, Process
+from collections import deque
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from tui import own_process
+from tui.bridge.endpoints.base import Refused
+from tui.bridge.local.model_file import ModelFile, check_machine, free_bytes
+from tui.core.wire.address import Address
+
+READY_S = 300.0
+"""A large file on a slow disk."""
+MODULE = "tui.bridge.local.serving"
+PACKAGE = "xllamacpp"
+_OWN_FOLDER = Path(__file__).resolve().parents[3]
+_LAST_LINES = 40
+_ARCHITECTURE = re.compile(r"unknown model architecture: '([^']{1,60})'")
+_PASSED_ON = (
+    *("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "TEMP", "SYSTEMROOT", "VIRTUAL_ENV"),
+    *("PYTHONHOME", "PYTHONPATH", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH"),
+)
+"""Of the environment: it holds keys that the process has no need of."""
+
+
+class LocalOptions(Struct, frozen=True):
+    """``[endpoints.local.options]``."""
+
+    model: str = ""
+    """The file; empty: those that installed packages hold."""
+    window: int = 8192
+    """Tokens of a conversation at most, as far as the model was trained for."""
+    slots: int = 4
+    """Answers side by side."""
+    threads: int = 0
+    """0: one fewer than the processor's, so that the screen is not held up."""
+    constrained: bool = True
+    """Edits are written under a grammar made for the files."""
+
+    def window_of(self, file: ModelFile) -> int:
+        """Tokens that one conversation may have."""
+        return min(self.window, file.window)
+
+
+class ModelServer:
+    """One file's process."""
+
+    def __init__(self, file: ModelFile, options: LocalOptions) -> None:
+        self.file = file
+        self._options = options
+        self._process: Process | None = None
+        self._address: Address | None = None
+        self._starting = asyncio.Lock()
+        self._listening: asyncio.Task[None] | None = None
+        self._lines: deque[str] = deque(maxlen=_LAST_LINES)
+
+    async def address(self) -> Address:
+        """Where it answers, with its key. Raises Refused: it cannot be started."""
+        async with self._starting:
+            running = self._process is not None and self._process.returncode is None
+            if self._address is None or not running:
+                await self._end()
+                self._address = await self._start()
+            return self._address
+
+    async def close(self) -> None:
+        """End it."""
+        async with self._starting:
+            await self._end()
+
+    async def _start(self) -> Address:
+        if find_spec(PACKAGE) is None:
+            words = "A model on this machine needs a package more: pip install 'duetto[local]'."
+            raise Refused(501, "local_model_not_installed", words)
+        options, file = self._options, self.file
+        tokens = options.window_of(file) * (2 if options.slots > 1 else 1)
+        await asyncio.to_thread(check_machine, file, tokens, free_bytes)
+        key = secrets.token_urlsafe(32)
+        told = {
+            "file": str(file.path),
+            "name": file.name,
+            "key": key,
+            "tokens": tokens,
+            "slots": options.slots,
+            "threads": options.threads or threads(),
+            "cache_mb": 256,
+        }
+        environment = {name: value for name, value in os.environ.items() if name in _PASSED_ON}
+        command = (sys.executable, "-m", MODULE)
+        pipes: dict[str, Any] = {"stdin": PIPE, "stdout": PIPE, "stderr": PIPE}
+        try:
+            self._process = process = await own_process.spawned(
+                *command, **pipes, cwd=_OWN_FOLDER, env=environment
+            )
+        except OSError as error:
+            raise _failed(f"{file.name} cannot be started: {error.strerror}") from error
+        self._lines.clear()
+        self._listening = asyncio.create_task(self._listen(process))
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(json.dumps(told).encode() + b"\n")
+        try:
+            async with asyncio.timeout(READY_S):
+                line = await process.stdout.readline()
+        except TimeoutError:
+            line = b""
+        said = _said(line)
+        if "url" not in said:
+            await self._end(wait=True)
+            raise _failed(self._why(process.returncode))
+        return Address(f"{said['url']}/v1", {"Authorization": f"Bearer {key}"})
+
+    def _why(self, code: int | None) -> str:
+        lines, file = "\n".join(self._lines), self.file
+        if unknown := _ARCHITECTURE.search(lines):
+            return f"{PACKAGE} does not know the architecture {unknown[1]} of {file.path}"
+        if code == -signal.SIGILL:
+            return f"{PACKAGE} was built for another processor than this machine's"
+        last = next((one for one in reversed(lines.splitlines()) if " E " in one), "")
+        words = last.rpartition(" E ")[2].strip()
+        return f"{file.path} cannot be loaded{f' ({words[:200]})' if words else ''}"
+
+    async def _listen(self, process: Process) -> None:
+        assert process.stderr is not None
+        with contextlib.suppress(ValueError):
+            while line := await process.stderr.readline():
+                self._lines.append(line.decode("utf-8", "replace").rstrip())
+
+    async def _end(self, *, wait: bool = False) -> None:
+        process, self._process, self._address = self._process, None, None
+        if process is not None:
+            if wait:  # its last words
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(process.wait(), own_process.GRACE_S)
+            await own_process.ended(process)
+        if self._listening is not None:
+            await asyncio.gather(self._listening, return_exceptions=True)
+            self._listening = None
+
+
+def threads() -> int:
+    """One fewer than this process may use: two that wait for each other are slow beside others."""
+    usable = getattr(os, "sched_getaffinity", None)
+    return max(1, (len(usable(0)) if usable else os.cpu_count() or 2) - 1)
+
+
+def _said(line: bytes) -> dict[str, str]:
+    try:
+        return msgspec.json.decode(line, type=dict[str, str])
+    except msgspec.DecodeError:
+        return {}
+
+
+def _failed(words: str) -> Refused:
+    return Refused(503, "local_model_failed", f"{words}.")

@@ -1,0 +1,158 @@
+"""An edit that a model writes under a grammar, looked at line by line while it comes.
+
+A line is shown when it is whole and, in a REPLACE, if what stands before it can still become right
+for the parser of the file's language, where there is one.
+"""
+
+from __future__ import annotations
+
+import json
+import tomllib
+import warnings
+from collections.abc import Mapping, Sequence
+
+from tui.bridge.local.grammar import DIVIDER, MOST_ADDED, REPLACE, SEARCH
+
+_INCOMPLETE = 0x4000 | 0x200
+"""ast.PyCF_ALLOW_INCOMPLETE_INPUT and PyCF_DONT_IMPLY_DEDENT, as `codeop` has them."""
+_ONLY_AST = 0x400
+_TO_COME = ("incomplete input", "expected an indented block")
+"""What Python says where the beginning is right and more has to follow."""
+
+
+class RejectedLineError(Exception):
+    """The line that came does not go with what stands there: it is to be written again."""
+
+
+class WrittenEdit:
+    """One edit of some files, from its first character on."""
+
+    def __init__(self, files: Mapping[str, Sequence[str]]) -> None:
+        self._files = files
+        self.said = ""
+        """What may be shown."""
+        self._line = ""
+        self.path = ""
+        self.searched: list[str] = []
+        self.lines: list[str] = []
+        """Of REPLACE."""
+        self.at_end = False
+        """It was the end that was rejected."""
+        self._state = "name"
+
+    @property
+    def done(self) -> bool:
+        """It is whole, and the file reads well with it."""
+        return self._state == "done"
+
+    @property
+    def room(self) -> int:
+        """So many lines more may be put in."""
+        return len(self.searched) + MOST_ADDED - len(self.lines)
+
+    def take(self, text: str) -> str:
+        """Read more; returns what of it may be shown. Raises RejectedLineError."""
+        before = len(self.said)
+        *whole, self._line = f"{self._line}{text}".split("\n")
+        for line in whole:
+            self._take_line(line)
+            self.said += f"{line}\n"
+        return self.said[before:]
+
+    def _take_line(self, line: str) -> None:
+        if self._state == "name":
+            self.path, self._state = line, "head"
+        elif self._state == "head" and line == SEARCH:
+            self._state = "search"
+        elif self._state == "search" and line != DIVIDER:
+            self.searched.append(line)
+        elif self._state == "search":
+            self._state = "replace"
+        elif self._state == "replace" and line == REPLACE:
+            self.at_end = True
+            if self.lines == self.searched or not self._fits(self.lines):
+                raise RejectedLineError
+            self._state = "done"
+        elif self._state == "replace":
+            self.at_end = False
+            if not self.room or not may_go_on(self.path, self._before([*self.lines, line])):
+                raise RejectedLineError
+            self.lines.append(line)
+
+    def text_with(self, lines: Sequence[str]) -> list[str]:
+        """The file with these lines in the place of those that are looked for."""
+        file, row = list(self._files[self.path]), self._row()
+        return [*file[:row], *lines, *file[row + len(self.searched) :]]
+
+    def _before(self, lines: Sequence[str]) -> list[str]:
+        """The file up to the line that was put in last."""
+        return [*self._files[self.path][: self._row()], *lines]
+
+    def _row(self) -> int:
+        """The first line is there only once."""
+        return list(self._files[self.path]).index(self.searched[0])
+
+    def again(self) -> None:
+        """The line that is not whole, or was rejected, is forgotten."""
+        self._line = ""
+
+    def end(self) -> str:
+        """End it where it is; returns what is to be shown for that.
+
+        Of the lines that are looked for those stay that come behind as many as were put in, or some
+        more or fewer, so that the file reads well. Without any such line it cannot be ended.
+        """
+        self.again()
+        if not self.searched:
+            return ""
+        begun = f"{DIVIDER}\n" * (self._state == "search")
+        count = len(self.searched)
+        rows = sorted(range(count + 1), key=lambda row: abs(row - len(self.lines)))
+        ends = (self.searched[row:] for row in rows)
+        fitting = (end for end in ends if self._fits([*self.lines, *end]))
+        rest = next(fitting, self.searched if not self.lines else [])
+        self.lines, self._state = [*self.lines, *rest], "done"
+        text = begun + "".join(f"{line}\n" for line in (*rest, REPLACE))
+        self.said += text
+        return text
+
+    def _fits(self, lines: Sequence[str]) -> bool:
+        return reads_well(self.path, self.text_with(lines))
+
+
+def reads_well(path: str, lines: Sequence[str]) -> bool:
+    """Whether a file's text is right for the parser of its language; where there is none, it is."""
+    text = "\n".join([*lines, ""])
+    try:
+        if path.endswith((".py", ".pyi")):
+            _parse(text, 0)
+        elif path.endswith(".json"):
+            json.loads(text)
+        elif path.endswith(".toml"):
+            tomllib.loads(text)
+    except (SyntaxError, ValueError):
+        return False
+    except (RecursionError, MemoryError):
+        return True
+    return True
+
+
+def may_go_on(path: str, lines: Sequence[str]) -> bool:
+    """Whether something may follow these first lines of a file that makes it right."""
+    if not path.endswith((".py", ".pyi")):
+        return True
+    try:
+        _parse("\n".join([*lines, ""]), _INCOMPLETE)
+    except SyntaxError as error:
+        return "incomplete input" in str(error.msg) or "expected an indented block" in str(
+            error.msg
+        )
+    except (ValueError, RecursionError, MemoryError):
+        return True
+    return True
+
+
+def _parse(text: str, flags: int) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        compile(text, "edit", "exec", flags | _ONLY_AST, dont_inherit=True)
