@@ -29,8 +29,9 @@ from tests.support.killed_sessions import Script
 from tests.support.turns import CACHE, PATCH, begun, notes, texts
 from tui.core.document.hunk import BREAKS, JUDGES, Decision
 from tui.core.files import file_blocks
-from tui.core.session_record import Record, StoredRecord, StoredSession, TurnBegan
-from tui.effects.store import reading
+from tui.core.programs import RunResult
+from tui.core.session_record import Judged, Record, StoredRecord, StoredSession, TurnBegan
+from tui.effects.store import cycles, reading
 from tui.effects.store.database import Database
 from tui.effects.store.writing import StoreWriter, settle
 from tui.engine import intents
@@ -476,7 +477,7 @@ async def test_when_the_store_is_lost_all_is_said_again(tmp_path: Path) -> None:
     await script.store.settled()
     for path in (tmp_path / "data").glob("store.sqlite3*"):
         path.unlink()
-    script.session.submit(intents.Interrupt())
+    script.session.submit(intents.Throttle(None))
     with pytest.raises(StoreRefused, match="was replaced by another one"):
         await script.store.settled()
     await settled()
@@ -484,3 +485,32 @@ async def test_when_the_store_is_lost_all_is_said_again(tmp_path: Path) -> None:
     stored = await closed(script.world, script.store, tmp_path)
     same(script.session, stored)
     assert [one.began.number for one in stored.turns][:3] == [1, 2, 3]
+
+
+async def test_a_cycle_is_measured_from_prompt_to_green(tmp_path: Path) -> None:
+    store, world = Memory(), World({"cache.py": CACHE})
+    world.ports.store = lambda: store
+    await world.runs()
+    model = await begun(world)
+    model.patch(PATCH, "call_1")
+    model.complete()
+    await world.wire.request(2)
+    model.answers("done")
+    await settled()
+    world.session.submit(intents.Accept())
+    await settled()
+    for verdict, tests in (("failed", ()), ("passed", ()), ("passed", ("test_one",))):
+        world.runner.result = RunResult(1 if verdict == "failed" else 0, 0.5)
+        world.session.submit(intents.Verify(tests=tests))
+        await settled()
+        assert world.session.status.verdict == verdict
+    world.session.submit(intents.Interrupt())  # nothing runs: there is nothing to interrupt
+    await settled()
+    whole = [row.record for row in store.rows if isinstance(row.record, Judged)]
+    assert [one.verdict for one in whole if not one.command] == ["failed", "passed"]
+    store.loaded(tmp_path)
+    ((cycle, prompt),) = cycles.told(tmp_path)
+    assert prompt == "make it safe"
+    assert (cycle.hunks, cycle.accepted, cycle.interrupts, cycle.timed) == (1, 1, 0, 1)
+    assert None not in (cycle.first_s, cycle.hunk_s, cycle.seconds)
+    assert None not in (cycle.decided_ms, cycle.accepted_ms, cycle.verdict_ms, cycle.green_ms)

@@ -344,17 +344,15 @@ class SessionRecording(Witness):
 
     def wanted(self, intent: Intent) -> None:
         """The user wants something."""
-        what = _KEPT.get(type(intent))
-        if what is None:
-            return
-        if what == "prompt" and self._state.status.busy:
+        what, status = _KEPT.get(type(intent)), self._state.status
+        if what is None or (what == "interrupt" and (status.stopping or not status.busy)):
+            return  # there is nothing to interrupt
+        if what == "prompt" and status.busy:
             what = "redirect"
         detail = "" if what == "prompt" else _detail(intent)
         happened = Happened(self._turn, what, detail)
-        if what in _BINDING:
-            self._commit(happened)
-        else:
-            self._store.put(happened)
+        keep = self._commit if what in _BINDING else self._store.put
+        keep(happened)
 
     def _commit(self, record: Record) -> None:
         """Commit, once there is something that is worth a session."""
