@@ -131,6 +131,7 @@ async def test_undo_and_a_resume_know_both(review: Review) -> None:
     again = await resumed(review.world, stored(review.world))
     decisions = [(hunk.decision, hunk.call_id) for hunk in again.session.workspace.hunks]
     assert decisions == [(hunk.decision, hunk.call_id) for hunk in review.hunks]
+    assert [hunk.redone for hunk in again.session.workspace.hunks] == ["", "", "redone from hunk 1"]
     review.session.submit(intents.Reject((3,)))
     assert review.text == replaced().replace("x2 = 1", "x2 = 0")
     review.session.submit(intents.UndoDecision())

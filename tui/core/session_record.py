@@ -248,6 +248,8 @@ class HunkMade(_Record, frozen=True):
     below: tuple[str, ...] = ()
     typed: str | None = None
     """What stood in its lines when the session ended, where the user had typed in them."""
+    redone: str = ""
+    """From which hunk it was made anew, in words."""
 
 
 class HunksAre(_Record, frozen=True):

@@ -118,7 +118,7 @@ def _state_of(block: Block) -> _BlockState:
     )
 
 
-_HunkState = tuple[Stage, Decision, str, str, str, tuple[str, ...]]
+_HunkState = tuple[Stage, Decision, str, str, str, tuple[str, ...], str]
 
 
 class SessionRecording(Witness):
@@ -589,8 +589,8 @@ class SessionRecording(Witness):
             del self._news[number]
             if not _is_whole(hunk):
                 continue  # it comes again when it is
-            flags = _lasting(hunk)
-            now = (hunk.stage, hunk.decision, hunk.reason, hunk.words, hunk.path, flags)
+            lasting = (hunk.path, _lasting(hunk), hunk.redone_from)
+            now = (hunk.stage, hunk.decision, hunk.reason, hunk.words, *lasting)
             now = alike.setdefault(now, now)
             known = self._hunks.get(number)
             if known == now:
@@ -646,6 +646,7 @@ class SessionRecording(Witness):
             above,
             below,
             self._typed_in(hunk),
+            hunk.redone_from,
         )
         if made.typed is None:
             self._typed.pop(hunk.id, None)
@@ -718,7 +719,7 @@ def _last_of(stored: StoredSession) -> int:
 
 def _states_of(hunks: Iterable[HunkMade]) -> dict[int, _HunkState]:
     return {
-        one.id: (one.stage, one.decision, one.reason, one.words, one.path, one.flags)
+        one.id: (one.stage, one.decision, one.reason, one.words, one.path, one.flags, one.redone)
         for one in hunks
     }
 

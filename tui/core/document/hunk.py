@@ -203,6 +203,11 @@ class Hunk:
         return self.redone.startswith(REDOING)
 
     @property
+    def redone_from(self) -> str:
+        """That it was made anew, and from which hunk, without what its tests say; empty: not."""
+        return self.redone.partition(" · ")[0] if self.redone.startswith(REDONE) else ""
+
+    @property
     def stand(self) -> RowAnchor[Hunk] | None:
         """Where it stands, if its marks move with a buffer."""
         place = _START(self)

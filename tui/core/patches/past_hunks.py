@@ -103,6 +103,7 @@ def _hunk(past: HunkMade, stage: Stage, reason: str) -> Hunk:
     hunk.base, hunk.agent, hunk.woven = past.base, past.agent, past.woven
     hunk.added, hunk.removed = past.added, past.removed
     hunk.target, hunk.flags, hunk.words = past.target, past.flags, past.words
+    hunk.redone = past.redone
     hunk.stage, hunk.decision, hunk.reason = stage, past.decision, reason
     return hunk
 
@@ -128,7 +129,7 @@ def _place(documents: Documents, past: HunkMade, found: BroughtBack) -> None:
         found.lost.append(_remember(documents, past, Stage.CONFLICT, past.reason))
         return
     hunk = hunks[0]
-    hunk.flags = tuple(dict.fromkeys((*past.flags, *hunk.flags)))
+    hunk.flags, hunk.redone = tuple(dict.fromkeys((*past.flags, *hunk.flags))), past.redone
     if hunk.stage is Stage.LANDED:
         if past.stage is Stage.CUT:
             hunk.stage, hunk.frozen, hunk.reason = Stage.CUT, past.frozen, past.reason
