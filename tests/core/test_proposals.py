@@ -90,8 +90,8 @@ def test_it_says_how_often_it_was_right() -> None:
         *turns("deep", 10, 12, proposed="deep"),  # taken
         *turns("fast", 3, 10, proposed="deep"),  # not taken: right where the answer was wrong
     ]
-    assert Proposals(past).advice == "such advice was right 17 of 22 times"
+    assert Proposals(past).advice == "advice right 17 of 22"
     found = said(past)
     assert found is not None
-    assert found[1].endswith("several files · such advice was right 17 of 22 times")
+    assert found[1].endswith("several files · advice right 17 of 22")
     assert Proposals(turns("fast", 3, 10)).advice == ""

@@ -70,6 +70,7 @@ async def test_what_speaks_for_the_other_model_is_said_once_it_is_read_and_never
     await settle()
     found = them.of("fix the crash")
     assert found is not None
+    assert world.session.status.advice == ""
     assert (found.role, found.words) == ("deep", "9 of 10 right, fast 2 of 10 · fixes")
     assert world.session.status.role == "fast"
     assert [them.of(draft) for draft in ("", "  ", "/fix", "!fix", "rename it")] == [None] * 5

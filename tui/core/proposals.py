@@ -128,7 +128,7 @@ class Proposals:
         One that was taken is right if the answer was, one that was not if the answer was wrong.
         """
         advised = self._advised
-        return f"such advice was right {self._well_advised} of {advised} times" if advised else ""
+        return f"advice right {self._well_advised} of {advised}" if advised else ""
 
     def of(self, prompt: str, role: str, models: Mapping[str, str]) -> Proposal | None:
         """Which role should answer, where ``role`` is to; None: nothing is to be said."""

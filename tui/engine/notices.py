@@ -150,6 +150,8 @@ class Status(Struct):
     """The roles whose effort is ``auto``, and why it is what it is now; empty: it began so."""
     levels: dict[Role, tuple[str, ...] | None] = field(default_factory=dict)
     """The efforts that a role's model has; None: not known."""
+    advice: str = ""
+    """How often proposals of the other model were right; empty: there was none, or not read yet."""
     tiers: dict[Role, str] = field(default_factory=dict)
     """Service tier that is asked for a role; empty: the server's own choice."""
     same_tiers: dict[Role, SameTiers] = field(default_factory=dict)

@@ -57,6 +57,7 @@ class Proposing:
         try:
             if archive is not None:
                 self._known = Proposals(await archive().past_turns())
+                self._status.advice = self._known.advice
                 self._services.state.restated()
         except DuettoError:
             pass  # nothing is proposed; what is wrong with the store is said where it is kept

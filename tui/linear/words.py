@@ -240,6 +240,8 @@ def status_lines(status: Status, can: Abilities, sockets: Sequence[SocketView]) 
             asked.append(f"tier {inert(tier)}")
         now = "; answers now" if role == status.role else ""
         lines.append(f"{role}: {', '.join(asked)}{now}.")
+    if status.advice:
+        lines.append(f"Proposals of the other model: {status.advice}.")
     if status.served_model:
         where = f" on {inert(status.served_endpoint)}" if status.served_endpoint else ""
         tier = f", tier {inert(status.served_tier)}" if status.served_tier else ""

@@ -259,7 +259,7 @@ class Advice:
         self._session = session
 
     def of(self, draft: str) -> Proposal | None:
-        words = "10 of 12 right, fast 3 of 10 · fixes · such advice was right 7 of 9 times"
+        words = "10 of 12 right, fast 3 of 10 · fixes · advice right 7 of 9"
         return Proposal("deep", words, "fixes") if self._session.status.role == "fast" else None
 
 

@@ -74,7 +74,11 @@ def test_no_row_is_wider_than_the_screen(width: int) -> None:
     status = Status(models={"fast": "m" * 90, "deep": "d"}, efforts={"fast": "xhigh"})
     status.endpoint, status.served_model, status.served_tier = "e" * 60, "s" * 90, "priority"
     status.rehearsal = True
-    rows = status_report(status, Abilities(), [*connected().sockets, long], width).plain.split("\n")
+    status.auto, status.advice = {"fast": "the last change spans 12 files"}, "advice right 7 of 9"
+    said = status_report(status, Abilities(), [*connected().sockets, long], width).plain
+    for words in ("auto xhigh", "12 files", "7 of 9"):
+        assert words in " ".join(said.split())
+    rows = said.split("\n")
     assert max(len(row) for row in rows) <= width
 
 

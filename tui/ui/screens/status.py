@@ -105,6 +105,8 @@ def _models(status: Status, width: int) -> Parts:
             parts += paragraph(f"Effort {status.efforts.get(role)}: {why}.", "$muted", width)
         if answers:
             parts += _served(status, name, width)
+    if status.advice:
+        parts += paragraph(f"Proposals of the other model: {status.advice}.", "$muted", width)
     if status.rehearsal:
         words = "This is a rehearsal: scripted answers, no model."
         parts += paragraph(words, "$warning", width)
