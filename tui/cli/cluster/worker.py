@@ -202,7 +202,8 @@ def _unfit(argv: tuple[str, ...] | str, result: RunResult, said: bytes) -> str:
     last = said.strip().rpartition(b"\n")[2][:200].decode(errors="replace")
     module = argv[2] if not isinstance(argv, str) and argv[1:2] == ("-m",) else ""
     missing = module and f"No module named {module}" in last
-    if result.status in _NOT_FOUND or (result.status == 1 and (missing or said[:7] == b"bwrap: ")):
+    hidden = re.fullmatch(rb"bwrap: [^\n]*\n", said)
+    if result.status in _NOT_FOUND or (result.status == 1 and (missing or hidden)):
         return last or "a program is missing there"
     return result.error if result.error.startswith("cannot start") else ""
 
