@@ -303,7 +303,8 @@ def _migrated(connection: sqlite3.Connection, file: Path) -> None:
             connection.execute(f"PRAGMA user_version = {version + 1}")
         connection.execute("COMMIT")
     except BaseException:
-        connection.execute("ROLLBACK")
+        with contextlib.suppress(sqlite3.Error):  # SQLite does it itself where the disk is full
+            connection.execute("ROLLBACK")
         raise
 
 
