@@ -124,8 +124,8 @@ def _loop(report: CycleReport, drawn: bool) -> Iterator[str]:
             )
         else:
             yield (
-                f"{words}: {seconds(one.median)} in the middle, a tenth over"
-                f" {seconds(one.slow)}, {counted(one.count, 'turn')}"
+                f"{words}: median {seconds(one.median)}, a tenth over {seconds(one.slow)},"
+                f" {counted(one.count, 'turn')}"
             )
 
 

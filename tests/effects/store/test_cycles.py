@@ -34,6 +34,7 @@ from tui.core.session_record import (
 from tui.effects.store import cycles
 from tui.effects.store.database import Database
 from tui.effects.store.schema import FILE, MIGRATIONS
+from tui.errors import StoreRefused
 
 NOW_MS = 1_795_915_000_000
 DAY_MS = 86_400_000
@@ -189,6 +190,15 @@ def test_an_empty_store_has_no_figures(tmp_path: Path) -> None:
     told = cycles.measured(tmp_path, NOW_MS - 7 * DAY_MS, NOW_MS)
     assert (told.total.turns, told.loop, told.paces) == (0, Loop(), [])
     assert len(told.periods) == 8
+    assert cycles.measured(tmp_path, 0, NOW_MS).total.turns == 0
+
+
+def test_a_store_that_is_damaged_is_named_and_the_next_look_finds_a_new_one(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / FILE).write_bytes(b"SQLite format 3\0" + bytes(range(256)) * 40)
+    with pytest.raises(StoreRefused, match="is damaged: it is kept as store"):
+        cycles.measured(tmp_path, 0, NOW_MS)
     assert cycles.measured(tmp_path, 0, NOW_MS).total.turns == 0
 
 

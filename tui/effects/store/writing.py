@@ -429,7 +429,8 @@ class _Keeper:
 def settle(data_dir: Path) -> list[str]:
     """Have the store ready to be read: of this version, with all that killed duettos left.
 
-    What is to be said of it, in sentences. For a thread. Raises StoreRefused.
+    What is to be said of it, in sentences. For a thread. Raises StoreRefused, also where it was
+    damaged and nothing is left to be read: the next time there is a new one.
     """
     keeper = _Keeper(data_dir)
     if keeper.database.is_ready() and not keeper.has_left():
@@ -439,7 +440,10 @@ def settle(data_dir: Path) -> list[str]:
             pass
         return keeper.take_left()
     except StoreReplaced as error:
-        return [str(error), *keeper.take_left()]
+        said = keeper.take_left()
+        if not keeper.database.file.exists():
+            raise
+        return [str(error), *said]
     finally:
         keeper.database.close()
 
