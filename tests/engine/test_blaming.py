@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from tests.support.fakes import World, settle
 from tests.support.judged_runs import Files, asks, changes, has, judged
+from tests.support.stored_sessions import resumed, stored
 from tui.core.conversation import Block, BlockKind
 from tui.core.document.hunk import Decision
 from tui.core.run_report import FailedTest, RunReport
@@ -32,6 +33,15 @@ async def test_the_hunk_that_breaks_a_test_is_named_and_marked() -> None:
     assert world.session.drain().hunks
     assert all(shadow.closed for shadow in world.shadows.made)
     assert world.files.data["a.py"].count(b"= 1") == 0
+
+
+async def test_a_session_that_goes_on_finds_it_too() -> None:
+    before, judge = judged(40, lambda files: ["test_a"] if has(files, 12) else [])
+    changes(before, *range(0, 40, 2))
+    world = await resumed(before, stored(before))
+    world.ports.runner, world.verify = judge, before.verify
+    assert (await blame(world)).text.startswith("hunk 7 breaks test_a · a.py:13\n")
+    assert [hunk.id for hunk in world.session.workspace.hunks if hunk.is_blamed] == [7]
 
 
 async def test_hunks_that_break_a_test_together_each_say_so() -> None:
