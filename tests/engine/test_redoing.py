@@ -389,6 +389,7 @@ async def test_the_tests_that_belong_to_it_say_what_they_think_of_it() -> None:
     assert "hunk 3: 1 failed · 9 passed (test_a)" in notes(world)
     assert world.session.status.verdict == ""
     assert b"x5 = 1" in (judge.seen[-1]["a.py"] or b"")
+    assert len(judge.seen) == 3, "what failed ran once more, without the new hunk"
     await world.session.close()
 
 

@@ -346,7 +346,6 @@ class Redoing:
             finally:
                 shadow.close()
             report = brought_in(report, (hunk.path,))
-            report = await self._baseline.without_known(command, result, report)
             rest = await asyncio.to_thread(screen.without([hunk.id]).files)
             report = await self._baseline.without_known(command, result, report, rest)
         verdict = verdict_of(result, report)
