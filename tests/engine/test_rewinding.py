@@ -612,6 +612,31 @@ async def test_what_others_changed_is_told_again_however_often_its_turn_goes(
         await rewound(world, world.session.last_turn, "talk")
 
 
+async def test_what_others_changed_is_not_told_again_by_the_next_start(tmp_path: Path) -> None:
+    runs = Runs(tmp_path, {**FILES, "read.py": "x = 1\n"})
+    world = await runs.begin()
+    model = await begun(world, "the first")
+    model.call("read_file", {"path": "read.py"}, "call_r")
+    model.complete()
+    await world.wire.request(2)
+    model.answers("Read.")
+    await settle()
+    for value in (2, 1, 2):
+        world.files.data["read.py"] = b"x = %d\n" % value
+        world.changed_outside("read.py")
+        (await begun(world, "look")).finishes("yes")
+        await settle()
+    for _ in range(2):
+        world = await runs.again()
+        (await begun(world, "go on")).finishes("yes")
+        await settle()
+        assert str(texts(world.wire.requests[-1])).count("read.py at line 1") == 3
+    world.files.data["read.py"] = b"x = 3\n"
+    world.changed_outside("read.py")
+    (await begun(world, "look")).finishes("yes")
+    assert "read.py at line 1:\n-x = 2\n+x = 3" in texts(world.wire.requests[-1])[-2]
+
+
 async def test_notes_that_went_with_a_turn_are_not_sent_twice_after_a_restart(
     tmp_path: Path,
 ) -> None:

@@ -453,13 +453,19 @@ class Resuming:
 
     async def _know_what_was_read(self) -> None:
         """Have looked at files that the model has read and nobody opened: it is told of changes."""
-        services, known = self._services, dict[str, str]()
+        services, known, turns = self._services, dict[str, str](), dict[str, int]()
         for part in in_parts(self.kept):
-            outputs = (str(one.item.get("output")) for one in part if one.entry.kind == "answer")
-            for block in (one for text in outputs if "<file" in text for one in file_blocks(text)):
-                if "from" not in block.attributes:
-                    known[block.path] = block.text
+            answers = (one for one in part if one.entry.kind == "answer")
+            outputs = ((one.turn, str(one.item.get("output"))) for one in answers)
+            for turn, text in outputs:
+                for block in file_blocks(text) if "<file" in text else ():
+                    if "from" not in block.attributes:
+                        known[block.path], turns[block.path] = block.text, turn
             await asyncio.sleep(0)
+        for said in self.stored.said.of:
+            for one in said.others:
+                if said.turn >= turns.get(one.path, said.turn + 1):
+                    known[one.path] = _as_told(known[one.path], one)
         workspace = services.state.workspace
         ours = {*self.stored.files, *workspace.buffers, *workspace.hunk_list.paths()}
         for path in known.keys() - ours:
@@ -500,6 +506,15 @@ class Resuming:
                 parts += [user_edit(edit, quota) for edit in _edits(path, before, now)]
         head = "While this session was closed, others changed these files on the disk:"
         return "\n".join([head, *parts]) if parts else ""
+
+
+def _as_told(text: str, change: UserChange) -> str:
+    """A text with a change that the model was told of; as it is, if it is another text."""
+    rows = text.split("\n")
+    at = sum(len(row) + 1 for row in rows[: change.first_line])
+    if change.first_line >= len(rows) or not text.startswith(change.old_text, at):
+        return text
+    return text[:at] + change.new_text + text[at + len(change.old_text) :]
 
 
 def _is_said(one: KeptEntry) -> bool:
