@@ -401,6 +401,19 @@ async def test_the_failure_of_the_last_verdict_is_what_is_tried() -> None:
     assert "2 attempts: Fix the failed test of pytest -q · 1 wins" in stand.said()
 
 
+async def test_the_failure_of_other_texts_is_not_tried() -> None:
+    stand = Stand()
+    stand.session.submit(intents.OpenFile("a.py"))
+    stand.session.submit(intents.Verify())
+    await stand.rests()
+    stand.session.workspace.edit("a.py", (0, 0), (0, 2), "y0")
+    stand.session.drain()
+    await stand.asks("2")
+    said = [trouble.what for trouble in stand.session.drain().troubles]
+    assert said == ["The verdict is out of date"]
+    assert not stand.attempts.active
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [

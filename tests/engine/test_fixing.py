@@ -116,6 +116,20 @@ async def test_what_is_green_by_now_is_not_sent() -> None:
     assert not world.wires or not world.wire.requests
 
 
+async def test_changes_of_tests_do_not_count_when_it_is_judged_again() -> None:
+    def failing(files: Files) -> list[str]:
+        return [] if files["test_a.py"] == b"t = 1\n" else broken(files)
+
+    world, _ = await red(failing, when="auto", tries=1)
+    await tried(world, update("test_a.py", "-t = 0\n+t = 1\n"))
+    assert "not fixed" in notes(world)[-1]
+    changes(world, 6)
+    world.session.drain()
+    world.session.submit(intents.SendFailure())
+    assert "test_a" in texts(await world.wire.request(2))[-1]
+    assert "Nothing to fix any more" not in notes(world)
+
+
 async def test_auto_begins_as_soon_as_the_screen_is_red() -> None:
     world, _ = await red(when="auto")
     assert len(world.wire.requests) == 1

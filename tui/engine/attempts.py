@@ -212,6 +212,11 @@ class Attempts:
     def handle(self, intent: Intent) -> None:
         """Begin, stop, or take what one of them made."""
         match intent:
+            case intents.MakeAttempts(AttemptPlan(prompt="")) if (
+                self._state.status.outdated and self.failure() is not None
+            ):
+                step = "verify first, or say what: /attempts 5 PROMPT"
+                self._warn("The verdict is out of date", step)
             case intents.MakeAttempts(plan):
                 self.begin(plan)
             case intents.StopAttempts() if not self.active:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from msgspec.structs import replace
 
 from tui.core.conversation import Block, BlockKind, BlockState
+from tui.core.document.hunk import JUDGES
 from tui.core.document.workspace import Workspace
 from tui.core.files import digest_of
 from tui.core.programs import Shadow
@@ -668,9 +669,11 @@ class Verification:
         return report
 
     async def _judged_again(self) -> None:
-        """Judge what is there now, and send what fails then."""
+        """Judge what is there now, but for what a fix changed in tests; send what fails then."""
         self._state.note(0, "The verdict is out of date: judged again first")
-        await self._verify(intents.Verify(disk=self._verdict_state.on_disk))
+        hunks = self._state.workspace.hunks
+        judging = [one.id for one in hunks if one.undecided and JUDGES in one.flags]
+        await self._verify(intents.Verify(disk=self._verdict_state.on_disk), judging)
         if self._failures and not self._fixes:
             self._send_failure()
         elif self._status.verdict == "passed":
