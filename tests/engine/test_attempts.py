@@ -21,7 +21,7 @@ from tui.core.wire import events
 from tui.core.wire.events import Usage
 from tui.core.wire.rate_limits import Limit
 from tui.engine import attempts, intents, lane_session
-from tui.engine.attempt_judging import AttemptJudge
+from tui.engine.attempt_judging import THEY_MEET, AttemptJudge
 from tui.engine.attempts import NO_VERIFIER, Attempts
 from tui.engine.ports import Caps, FixRules
 from tui.engine.session_options import SessionOptions
@@ -161,6 +161,48 @@ async def test_what_the_user_broke_and_saved_meanwhile_is_held_against_none() ->
     await stand.answers(2, change(0), change(2))
     await stand.rests()
     assert stand.order() == [(1, "passes"), (2, "test_b still fails")]
+
+
+class OnePort(Judge):
+    """Tests of which one holds a port, that no other run may hold then."""
+
+    live = most = 0
+
+    async def run(
+        self,
+        command: str | Sequence[str],
+        output: Callable[[bytes], None],
+        deadline_s: float,
+        how: RunOptions = AS_THE_USER,
+    ) -> RunResult:
+        self.live += 1
+        self.most = max(self.most, self.live)
+        for _ in range(20):
+            await asyncio.sleep(0)
+        try:
+            return await super().run(command, output, deadline_s, how)
+        finally:
+            self.live -= 1
+
+
+async def test_tests_that_disturb_each_other_are_run_alone() -> None:
+    stand = Stand()
+    judge = OnePort(
+        stand.world.files.data, lambda files: wrong(files) + ["test_port"] * (judge.live > 1)
+    )
+    judge.output = []
+    stand.world.ports.runner, stand.world.ports.side_by_side = judge, 3
+    await stand.asks("3 --all make it one")
+    for number, patch in enumerate((change(0), change(0) + change(2), change(4)), 1):
+        await stand.answers(number, patch)
+    await stand.rests()
+    assert judge.most > 1, "they met"
+    assert stand.order() == [
+        (1, "passes"),
+        (2, "passes, with 4 changed lines against 2"),
+        (3, "breaks test_fifth and test_first still fails"),
+    ]
+    assert notes(stand.world).count(THEY_MEET) == 1
 
 
 async def test_the_first_green_one_ends_the_others() -> None:

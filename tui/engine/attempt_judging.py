@@ -8,9 +8,12 @@ find that it broke something. What the workers of a cluster cannot judge is judg
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 from typing import NamedTuple
+
+from msgspec.structs import replace
 
 from tui.core.attempts import MOST, Result
 from tui.core.files import digest_of
@@ -18,7 +21,8 @@ from tui.core.run_progress import RunProgress
 from tui.core.run_report import RunReport
 from tui.core.text.diff import blocks
 from tui.core.text.rows import keep_ends
-from tui.engine.judging import judge
+from tui.engine.baseline import run_again
+from tui.engine.judging import judge, judged
 from tui.engine.ports import Ports, RunResult, Shadows, VerifyCommand
 from tui.engine.verifier_plan import Verdict, verdict_of
 from tui.errors import FileRefused
@@ -42,6 +46,45 @@ class _Said(NamedTuple):
     """There are no shadows, for nobody."""
 
 
+_Run = tuple[RunResult, RunReport]
+THEY_MEET = "tests of attempts disturb each other, by a port or a file: they run one by one now"
+
+
+class _Place:
+    """Where a run goes on."""
+
+    def __init__(self) -> None:
+        self.met = False
+        """Another one went on meanwhile."""
+
+
+class Places:
+    """So many runs go on side by side; one that must meet no other waits until it is alone."""
+
+    def __init__(self, count: int) -> None:
+        self._count, self._free = count, asyncio.Semaphore(count)
+        self._in_turn = asyncio.Lock()
+        self._taken: list[_Place] = []
+        self.one_by_one = False
+        """From now on all are alone."""
+
+    @asynccontextmanager
+    async def one(self, *, alone: bool = False) -> AsyncIterator[_Place]:
+        """Wait for a place, and leave it at the end."""
+        async with AsyncExitStack() as ends:
+            if alone or self.one_by_one:
+                await ends.enter_async_context(self._in_turn)
+                for _ in range(self._count - 1):
+                    await ends.enter_async_context(self._free)
+            await ends.enter_async_context(self._free)
+            place = _Place()
+            for other in self._taken:
+                other.met = place.met = True
+            self._taken.append(place)
+            ends.callback(self._taken.remove, place)
+            yield place
+
+
 class AttemptJudge:
     """The verifiers of one run of attempts; any number of attempts is judged side by side."""
 
@@ -63,8 +106,8 @@ class AttemptJudge:
         self._commands = (*tests, *checks)
         self._has_tests = bool(tests)
         self._workers = None if ports.workers is None else ports.workers()
-        self._at_once = asyncio.Semaphore(max(ports.side_by_side, 1))
-        self._there_at_once = asyncio.Semaphore(MOST)
+        self._at_once = Places(max(ports.side_by_side, 1))
+        self._there_at_once = Places(MOST)
         self.disk: Callable[[], Texts] = dict
         """Files as they are on the disk, as far as that is known, for all runs are over it."""
         self._seen: Texts = {}
@@ -171,7 +214,7 @@ class AttemptJudge:
     async def _said_in(
         self,
         shadows: Shadows,
-        places: asyncio.Semaphore,
+        places: Places,
         command: VerifyCommand,
         texts: Texts,
         progress: Callable[[str], None],
@@ -183,12 +226,45 @@ class AttemptJudge:
             progress(found.words)
 
         try:
-            async with places:
+            async with places.one() as place:
                 run, report = await judge(self._ports.runner, shadows, command, texts, feed)
+            if place.met and places is self._at_once and command.kind == "tests":
+                run, report = await self._alone(shadows, command, texts, (run, report))
         except FileRefused as error:
             return _Said("error", (), RunReport(), str(error), True)
         self.spent_s += run.seconds
         return _said(command, run, report)
+
+    async def _alone(
+        self, shadows: Shadows, command: VerifyCommand, texts: Texts, said: _Run
+    ) -> _Run:
+        """What failed beside others once more, while nothing else runs: they may have met."""
+        run, report = said
+        if verdict_of(run, report) != "failed":
+            return said
+        small = await asyncio.to_thread(run_again, command, run, report.failed, texts)
+        if small is None:
+            return said
+        async with self._at_once.one(alone=True):
+            shadow = await shadows.make(texts)
+            try:
+                second, told = await judged(self._ports.runner, small, shadow)
+            finally:
+                shadow.close()
+        self.spent_s += second.seconds
+        names = {one.name for one in told.failed}
+        failed = tuple(one for one in report.failed if one.name in names)
+        passes = verdict_of(second, told) == "passed"
+        if not passes and (not failed or failed == report.failed):
+            return said
+        self._at_once.one_by_one = True
+        self._say_once(THEY_MEET)
+        if not passes:
+            return run, replace(report, failed=failed)
+        counts = report.counts
+        if counts is not None:
+            counts = counts._replace(passed=counts.passed + counts.failed, failed=0)
+        return second, replace(report, failed=(), counts=counts)
 
 
 def _said(command: VerifyCommand, run: RunResult, report: RunReport) -> _Said:

@@ -67,7 +67,7 @@ class Baseline:
         known = self._known.setdefault(digest_of(texts, command.name), {})
         fresh = [one for one in report.failed if _key(command, one) not in known]
         if fresh:
-            again = await asyncio.to_thread(_again, command, result, fresh, texts)
+            again = await asyncio.to_thread(run_again, command, result, fresh, texts)
             failed = None if again is None else await self._run(again, texts)
             if failed is None:
                 return report
@@ -108,7 +108,7 @@ class Baseline:
         return report.failed if result.status == 0 or report.failed else None
 
 
-def _again(
+def run_again(
     command: VerifyCommand,
     result: RunResult,
     failed: Sequence[FailedTest],
