@@ -150,3 +150,8 @@ def test_the_store_keeps_an_item_beside_its_bytes() -> None:
 )
 def test_a_refusal_may_say_that_the_model_sees_nothing(message: str, blind: bool) -> None:
     assert is_blind("invalid_request_error", message) is blind
+
+
+def test_an_image_that_is_too_large_says_what_size_is_seen() -> None:
+    said = CLAUDE.refusal(image(size=6_200_000), "m")
+    assert said.endswith("6.2 MB: make it smaller, it sees no more than 1,568 pixels a side")

@@ -111,12 +111,18 @@ class ImageRules(Struct, frozen=True, forbid_unknown_fields=True):
             return f"{model} takes no animated images, and {image.name} is one: send one frame"
         if self.max_bytes and image.size_bytes > self.max_bytes:
             taken = f"{model} takes images of at most {amount(self.max_bytes)}"
-            return f"{taken}, and {image.name} has {amount(image.size_bytes)}: make it smaller"
+            return f"{taken}, and {image.name} has {amount(image.size_bytes)}: {self._smaller}"
         if self.max_side and max(image.width, image.height) > self.max_side:
             taken = f"{model} takes images of at most {self.max_side:,} pixels a side"
             shape = f"{image.width:,}x{image.height:,}"
-            return f"{taken}, and {image.name} has {shape}: make it smaller"
+            return f"{taken}, and {image.name} has {shape}: {self._smaller}"
         return ""
+
+    @property
+    def _smaller(self) -> str:
+        """What to do, with the size behind which nothing more of it is seen."""
+        seen = f", it sees no more than {self.long_side:,} pixels a side" if self.long_side else ""
+        return f"make it smaller{seen}"
 
     def refusal_of_all(self, images: Iterable[Image], model: str) -> str:
         """The same of all that a request would hold."""

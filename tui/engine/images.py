@@ -227,8 +227,6 @@ class Images:
         First of all that the model takes none, if it is known. Those that nobody has looked at
         are looked at, and told by the next notice.
         """
-        if "@" not in draft:
-            return []
         names = [one.name for one in mentions(draft) if one.lines is None]
         named = [name for name in names if is_image_name(name) or name in self._pasted]
         for name in named:
