@@ -295,20 +295,17 @@ def attempts_command(is_json: bool, quick: bool, check: bool) -> None:
 @click.option("--accept-gemma-terms", "gemma", is_flag=True, help="You accept Gemma's terms.")
 @click.option(
     "--tries",
-    type=click.IntRange(2, 10_000),
-    default=100,
-    show_default=True,
+    type=click.IntRange(1, 10_000),
     metavar="N",
-    help="Of each task; of the ten hardest twice as many.",
-)
-@click.option(
-    "--pictures",
-    type=click.Path(path_type=Path, file_okay=False),
-    metavar="FOLDER",
-    help="Write the charts here, as SVG.",
+    help="Of each task (of the ten hardest twice as many) [default: 100], or of each exercise [1].",
 )
 @click.option("--json", "is_json", is_flag=True, help="One JSON object, no tables.")
-def gap_command(is_json: bool, part: str, pictures: Path | None, tries: int, **chosen: Any) -> None:
+@click.option(
+    "--publish",
+    is_flag=True,
+    help="Bring README.md, docs/measured.md, their pictures and the data kept here up to date.",
+)
+def gap_command(is_json: bool, part: str, tries: int | None, publish: bool, **chosen: Any) -> None:
     """Measure whether many tries and a judge beat one try, against the clock.
 
     ``model``: 40 tiny functions, tried by a real model on this machine; an hour for 5,000 tries on
@@ -319,13 +316,13 @@ def gap_command(is_json: bool, part: str, pictures: Path | None, tries: int, **c
     from tests.benchmarks.gap import measurement
 
     if part == "rehearsal":
-        report = measurement.machinery(chosen["keep"], _tell)
+        report = measurement.machinery(chosen["keep"], tries or 1, _tell)
     else:
-        plan = measurement.Plan(each=tries, of_hardest=2 * tries, **chosen)
+        plan = measurement.Plan(each=tries or measurement.EACH, **chosen)
         report = measurement.model(plan, _tell)
     click.echo(json.dumps(report.data, indent=2) if is_json else report.text)
-    for path in report.draw(pictures) if pictures is not None else []:
-        _tell(f"{path} is written")
+    if publish:
+        report.publish(chosen["keep"])
 
 
 @bench.command("command_cost")

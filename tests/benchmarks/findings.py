@@ -160,9 +160,15 @@ def machine() -> dict[str, Any]:
     }
 
 
+def machine_words() -> str:
+    """The same in words."""
+    place = machine()
+    return f"{place['cores']} cores, {place['system']} {place['machine']}, Python {place['python']}"
+
+
 def as_text(found: Findings) -> str:
     """A block a figure, then what was missed."""
-    checks, place = found.checks(), machine()
+    checks, cores = found.checks(), os.cpu_count() or 1
     lines: list[str] = []
     for figure in dict.fromkeys(one.figure for one in checks):
         lines += [figure, *(_row(one) for one in checks if one.figure == figure), ""]
@@ -172,13 +178,11 @@ def as_text(found: Findings) -> str:
     judged = sum(one.verdict != "not judged" for one in checks)
     lines += [f"{judged - len(missed)} of {judged} targets are reached.", ""]
     lines += [textwrap.fill(words, COLUMNS) for words in found.method]
-    lines.append(
-        f"{place['cores']} cores, {place['system']} {place['machine']}, Python {place['python']}, "
-        f"{found.seconds:.0f} s{', quick' if found.quick else ''}."
-    )
-    if found.load > (os.cpu_count() or 1) / 4:
+    quick = ", quick" if found.quick else ""
+    lines.append(f"{machine_words()}, {found.seconds:.0f} s{quick}.")
+    if found.load > cores / 4:
         lines.append(
-            f"Load {found.load:.1f} on {place['cores']} cores before: waiting for a processor is in"
+            f"Load {found.load:.1f} on {cores} cores before: waiting for a processor is in"
             " these figures."
         )
     return "\n".join(lines)

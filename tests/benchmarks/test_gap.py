@@ -13,9 +13,11 @@ from xml.etree import ElementTree
 
 import msgspec
 import pytest
+from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.benchmarks.__main__ import bench
 from tests.benchmarks.gap import curve, machinery, sampling, tables
 from tests.benchmarks.gap.checking import judging
 from tests.benchmarks.gap.curve import CHOOSERS, Law, Try, estimate
@@ -193,6 +195,15 @@ def test_a_picture_has_all_lines_and_is_well_formed() -> None:
     words = {one.text for one in root.iter("{http://www.w3.org/2000/svg}text")}
     assert {"x & y", "a < b", "c", "10", "60 %"} <= words
     assert len(list(root.iter("{http://www.w3.org/2000/svg}polyline"))) == 2
+
+
+@pytest.mark.slow
+def test_the_tries_that_are_kept_are_judged_anew() -> None:
+    ran = CliRunner().invoke(bench, ["gap", "model"])
+    assert ran.exit_code == 0, ran.output
+    assert "any of k is right" in ran.output
+    assert "SmolLM2-135M" in ran.output
+    assert "| merge_sorted" in ran.output
 
 
 def test_a_task_says_what_is_shown() -> None:

@@ -68,6 +68,7 @@ class Bars(Struct, frozen=True):
     title: str
     unit: str
     groups: dict[str, dict[str, float]]
+    below: str = ""
 
     def svg(self) -> str:
         """The picture."""
@@ -86,7 +87,8 @@ class Bars(Struct, frozen=True):
                 parts.append(_text(248 + long, y + 12, f"{value:g} {self.unit}", colour=colour))
                 y += 20
             y += 8
-        return "\n".join([*_sheet(y + 8, self.title), *parts, "</svg>", ""])
+        parts.append(_text(20, y + 14, self.below, colour=_COLOURS[-1]))
+        return "\n".join([*_sheet(y + 28, self.title), *parts, "</svg>", ""])
 
 
 def _sheet(height: float, title: str) -> list[str]:

@@ -25,6 +25,9 @@ def add(path: Path, what: Struct) -> bytes:
     if path.suffix == ".xz":
         raise DuettoError(f"{path} is packed: unpack it to go on with it")
     line = msgspec.json.encode(what)
-    with path.open("ab") as file:
-        file.write(b"\n" + line)
+    try:
+        with path.open("ab") as file:
+            file.write(b"\n" + line)
+    except OSError as error:
+        raise DuettoError(f"{path} cannot be written: {error.strerror}") from error
     return line

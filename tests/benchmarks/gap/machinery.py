@@ -108,9 +108,25 @@ async def _one(root: Path, script: Script, rate: int, way: str, draw: int) -> tu
         else:
             await seat.rests(intents.Prompt(script.prompt), _LIMIT_S)
             await seat.rests(intents.Verify(), _LIMIT_S)
-            if way == "fixes" and seat.session.status.verdict == "failed":
+            if way == "fixes" and seat.session.status.verdict != "passed":
                 await seat.rests(intents.SendFailure(), _LIMIT_S)
         return seat.session.status.verdict == "passed", time.perf_counter() - began_s
+
+
+def _of(runs: Sequence[Run], way: str, rate: int = 0) -> list[Run]:
+    return [one for one in runs if one.way == way and one.tokens_s in (rate, rate or one.tokens_s)]
+
+
+def green(runs: Sequence[Run], way: str) -> str:
+    """The share that is green, at all rates."""
+    own = _of(runs, way)
+    return f"{100 * sum(one.green for one in own) / len(own):.0f} %" if own else "-"
+
+
+def mean_s(runs: Sequence[Run], rate: int, way: str) -> float:
+    """From the prompt to the verdict."""
+    own = _of(runs, way, rate)
+    return round(sum(one.seconds for one in own) / max(len(own), 1), 1)
 
 
 def table(runs: Sequence[Run]) -> Table:
@@ -119,17 +135,17 @@ def table(runs: Sequence[Run]) -> Table:
     for rate in THROTTLED:
         row = [f"{rate:,}"]
         for way in WAYS:
-            own = [one for one in runs if (one.tokens_s, one.way) == (rate, way)]
+            own = _of(runs, way, rate)
             greens = sum(one.green for one in own)
-            mean = sum(one.seconds for one in own) / max(len(own), 1)
-            row.append(f"{greens} of {len(own)}, {mean:.1f} s" if own else "")
+            row.append(f"{greens} of {len(own)}, {mean_s(runs, rate, way)} s" if own else "")
         rows.append(tuple(row))
     loads, dates = [one.load for one in runs], sorted({one.date for one in runs})
+    count = len({one.exercise for one in runs})
     note = (
-        "Scripted: the rehearsal plays the practice's exercises, and is wrong at first in"
-        f" {100 * DEFAULT_MISTAKES:.0f} % of them, which is its published rate and nobody's"
+        f"Scripted: the rehearsal plays {count} of the practice's exercises, and is wrong at first"
+        f" in {100 * DEFAULT_MISTAKES:.0f} % of them, which is its published rate and nobody's"
         " model. Sessions, sandbox and tests are real. Green runs, and the mean time from the"
         f" prompt to the verdict. {' to '.join(dates[:1] + dates[1:][-1:])},"
-        f" {' '.join(map(str, findings.machine().values()))}, load {min(loads)} to {max(loads)}."
+        f" {findings.machine_words()}, load {min(loads)} to {max(loads)}."
     )
     return Table("Exercises of the practice", ("tokens/s", *WAYS), rows, note)

@@ -24,8 +24,7 @@ from tui.errors import DuettoError
 
 SLOTS, BATCH, TOKENS = 16, 8, 80
 TEMPERATURE, TOP_P, TOP_K = 0.8, 0.95, 40
-EACH, OF_HARDEST = 100, 200
-_STEPS = (16, 48, 100, 200)
+_STEPS = (16, 32, 48, 64, 100, 200)
 """All tasks get so many before any gets more: a run that is ended early says something."""
 _BEHIND = (
     "def",
@@ -137,9 +136,9 @@ def architecture(path: Path) -> str:
     return head[at + 12 : at + 12 + min(length, 100)].decode("utf-8", "replace")
 
 
-def wanted(tasks: Sequence[Task], each: int, of_hardest: int) -> dict[str, int]:
-    """How many tries of each task."""
-    return {one.name: of_hardest if one.grade == HARDEST else each for one in tasks}
+def wanted(tasks: Sequence[Task], each: int) -> dict[str, int]:
+    """How many tries of each task: of the hardest twice as many."""
+    return {one.name: each * (1 + (one.grade == HARDEST)) for one in tasks}
 
 
 def steps(have: Counter[str], want: dict[str, int]) -> Iterator[tuple[str, int, int]]:
@@ -162,6 +161,7 @@ class Server:
         params.model.path, params.n_gpu_layers = str(path), 0
         params.n_parallel, params.n_ctx = SLOTS, SLOTS * 512
         params.hostnames, params.port, params.warmup = ["127.0.0.1"], 0, False
+        params.verbosity = -1
         for cpu in (params.cpuparams, params.cpuparams_batch):
             cpu.n_threads, cpu.poll = 1, 0
         self._server = xllamacpp.Server(params)

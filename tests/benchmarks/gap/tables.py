@@ -172,8 +172,8 @@ def clock(tries: Tries, samples: Samples) -> Table:
     ]
     columns = ("speed", "tokens/s", *(f"{seconds:g} s" for seconds in BUDGETS_S))
     note = (
-        "The same tries everywhere: where a speed is computed only the clock is. Judging is in it,"
-        " one try after the other; reading the prompt is not."
+        "The same tries everywhere, and no more than were made: where a speed is computed only the"
+        " clock is. Judging is in it, one try after the other; reading the prompt is not."
     )
     return Table("Right by the verifier's choice after a time", columns, rows, note)
 
