@@ -424,3 +424,14 @@ async def test_on_auto_the_step_of_a_higher_effort_is_the_one_that_the_verdict_b
     await tried(world, rewrite(8, "0", "1"))
     assert notes(world)[-1] == "not fixed: the same tests fail in the same way"
     assert world.session.status.effort_words("fast") == "auto high"
+
+
+async def test_on_auto_a_try_that_does_not_mend_what_failed_before_counts_as_failed() -> None:
+    world, _ = await red(lambda files: [] if b"x4 = 3" in (files["a.py"] or b"") else ["test_old"])
+    await world.runs()
+    world.session.submit(intents.SetEffort("auto"))
+    world.session.submit(intents.SendFailure())
+    await world.wire.request(1)
+    await settle()
+    await tried(world, rewrite(WRONG, "1", "2"))
+    assert "fast thinks with effort high from now on: the tests failed" in notes(world)

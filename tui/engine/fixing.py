@@ -138,6 +138,9 @@ class Fixing:
         if self._stage != "judging" or before is None:
             return
         self._last = now
+        if now.verdict == "same" and now.verdict not in self._wanted:
+            for told in self._state.after_verdict:
+                told("failed")  # this try was to mend what failed before
         missing = _missing(before, now)
         seconds, usd = (a - b for a, b in zip(self._now(), self._asked, strict=True))
         cost = f" · ${usd:.3f}" if usd else ""
