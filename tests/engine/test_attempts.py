@@ -21,7 +21,7 @@ from tui.core.wire import events
 from tui.core.wire.events import Usage
 from tui.core.wire.rate_limits import Limit
 from tui.engine import attempts, intents, lane_session
-from tui.engine.attempt_judging import THEY_MEET, AttemptJudge
+from tui.engine.attempt_judging import AttemptJudge
 from tui.engine.attempts import NO_VERIFIER, Attempts
 from tui.engine.ports import Caps, FixRules
 from tui.engine.session_options import SessionOptions
@@ -143,66 +143,6 @@ async def test_each_is_asked_the_same_and_all_at_once_before_the_first_answers()
     assert "main" not in stand.world.wires or not stand.world.wire.requests
     stand.session.submit(intents.StopAttempts())
     await stand.rests()
-
-
-async def test_what_the_user_broke_and_saved_meanwhile_is_held_against_none() -> None:
-    stand = Stand(lambda files: wrong(files) + ["test_b"] * (b"bad" in (files["b.py"] or b"")))
-    stand.world.files.data["b.py"] = b"b = 0\n"
-    stand.session.submit(intents.OpenFile("b.py"))
-    await settle()
-    await stand.asks("2 --all make it one")
-    await stand.answers(1, change(0))
-    await stand.until(lambda: stand.attempts.rows[0].state == "over")
-    stand.session.workspace.edit("b.py", (0, 0), (0, 0), "bad = 1\n")
-    stand.session.submit(intents.SaveFile("b.py"))
-    await settle()
-    stand.before = dict(stand.world.files.data)
-    assert b"bad" in stand.before["b.py"]
-    await stand.answers(2, change(0), change(2))
-    await stand.rests()
-    assert stand.order() == [(1, "passes"), (2, "test_b still fails")]
-
-
-class OnePort(Judge):
-    """Tests of which one holds a port, that no other run may hold then."""
-
-    live = most = 0
-
-    async def run(
-        self,
-        command: str | Sequence[str],
-        output: Callable[[bytes], None],
-        deadline_s: float,
-        how: RunOptions = AS_THE_USER,
-    ) -> RunResult:
-        self.live += 1
-        self.most = max(self.most, self.live)
-        for _ in range(20):
-            await asyncio.sleep(0)
-        try:
-            return await super().run(command, output, deadline_s, how)
-        finally:
-            self.live -= 1
-
-
-async def test_tests_that_disturb_each_other_are_run_alone() -> None:
-    stand = Stand()
-    judge = OnePort(
-        stand.world.files.data, lambda files: wrong(files) + ["test_port"] * (judge.live > 1)
-    )
-    judge.output = []
-    stand.world.ports.runner, stand.world.ports.side_by_side = judge, 3
-    await stand.asks("3 --all make it one")
-    for number, patch in enumerate((change(0), change(0) + change(2), change(4)), 1):
-        await stand.answers(number, patch)
-    await stand.rests()
-    assert judge.most > 1, "they met"
-    assert stand.order() == [
-        (1, "passes"),
-        (2, "passes, with 4 changed lines against 2"),
-        (3, "breaks test_fifth and test_first still fails"),
-    ]
-    assert notes(stand.world).count(THEY_MEET) == 1
 
 
 async def test_the_first_green_one_ends_the_others() -> None:

@@ -50,7 +50,7 @@ _Run = tuple[RunResult, RunReport]
 THEY_MEET = "tests of attempts disturb each other, by a port or a file: they run one by one now"
 
 
-class _Place:
+class _JudgingPlace:
     """Where a run goes on."""
 
     def __init__(self) -> None:
@@ -58,18 +58,18 @@ class _Place:
         """Another one went on meanwhile."""
 
 
-class Places:
+class JudgingPlaces:
     """So many runs go on side by side; one that must meet no other waits until it is alone."""
 
     def __init__(self, count: int) -> None:
         self._count, self._free = count, asyncio.Semaphore(count)
         self._in_turn = asyncio.Lock()
-        self._taken: list[_Place] = []
+        self._taken: list[_JudgingPlace] = []
         self.one_by_one = False
         """From now on all are alone."""
 
     @asynccontextmanager
-    async def one(self, *, alone: bool = False) -> AsyncIterator[_Place]:
+    async def one(self, *, alone: bool = False) -> AsyncIterator[_JudgingPlace]:
         """Wait for a place, and leave it at the end."""
         async with AsyncExitStack() as ends:
             if alone or self.one_by_one:
@@ -77,7 +77,7 @@ class Places:
                 for _ in range(self._count - 1):
                     await ends.enter_async_context(self._free)
             await ends.enter_async_context(self._free)
-            place = _Place()
+            place = _JudgingPlace()
             for other in self._taken:
                 other.met = place.met = True
             self._taken.append(place)
@@ -106,8 +106,8 @@ class AttemptJudge:
         self._commands = (*tests, *checks)
         self._has_tests = bool(tests)
         self._workers = None if ports.workers is None else ports.workers()
-        self._at_once = Places(max(ports.side_by_side, 1))
-        self._there_at_once = Places(MOST)
+        self._at_once = JudgingPlaces(max(ports.side_by_side, 1))
+        self._there_at_once = JudgingPlaces(MOST)
         self.disk: Callable[[], Texts] = dict
         """Files as they are on the disk, as far as that is known, for all runs are over it."""
         self._seen: Texts = {}
@@ -214,7 +214,7 @@ class AttemptJudge:
     async def _said_in(
         self,
         shadows: Shadows,
-        places: Places,
+        places: JudgingPlaces,
         command: VerifyCommand,
         texts: Texts,
         progress: Callable[[str], None],

@@ -1,0 +1,82 @@
+"""What an attempt comes to while the user saves, and other runs go on beside its own."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+
+import pytest
+
+from tests.engine.test_attempts import Stand, change, wrong
+from tests.support.fakes import settle
+from tests.support.judged_runs import Judge
+from tests.support.turns import notes
+from tui.core.programs import AS_THE_USER, RunOptions, RunResult
+from tui.engine import intents, lane_session
+from tui.engine.attempt_judging import THEY_MEET
+
+
+@pytest.fixture(autouse=True)
+def no_frames(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lane_session, "FRAME_S", 0.0)
+    monkeypatch.setattr(lane_session, "_STOP_S", 0.0)
+
+
+async def test_what_the_user_broke_and_saved_meanwhile_is_held_against_none() -> None:
+    stand = Stand(lambda files: wrong(files) + ["test_b"] * (b"bad" in (files["b.py"] or b"")))
+    stand.world.files.data["b.py"] = b"b = 0\n"
+    stand.session.submit(intents.OpenFile("b.py"))
+    await settle()
+    await stand.asks("2 --all make it one")
+    await stand.answers(1, change(0))
+    await stand.until(lambda: stand.attempts.rows[0].state == "over")
+    stand.session.workspace.edit("b.py", (0, 0), (0, 0), "bad = 1\n")
+    stand.session.submit(intents.SaveFile("b.py"))
+    await settle()
+    stand.before = dict(stand.world.files.data)
+    assert b"bad" in stand.before["b.py"]
+    await stand.answers(2, change(0), change(2))
+    await stand.rests()
+    assert stand.order() == [(1, "passes"), (2, "test_b still fails")]
+
+
+class OnePort(Judge):
+    """Tests of which one holds a port, that no other run may hold then."""
+
+    live = most = 0
+
+    async def run(
+        self,
+        command: str | Sequence[str],
+        output: Callable[[bytes], None],
+        deadline_s: float,
+        how: RunOptions = AS_THE_USER,
+    ) -> RunResult:
+        self.live += 1
+        self.most = max(self.most, self.live)
+        for _ in range(20):
+            await asyncio.sleep(0)
+        try:
+            return await super().run(command, output, deadline_s, how)
+        finally:
+            self.live -= 1
+
+
+async def test_tests_that_disturb_each_other_are_run_alone() -> None:
+    stand = Stand()
+    judge = OnePort(
+        stand.world.files.data, lambda files: wrong(files) + ["test_port"] * (judge.live > 1)
+    )
+    judge.output = []
+    stand.world.ports.runner, stand.world.ports.side_by_side = judge, 3
+    await stand.asks("3 --all make it one")
+    for number, patch in enumerate((change(0), change(0) + change(2), change(4)), 1):
+        await stand.answers(number, patch)
+    await stand.rests()
+    assert judge.most > 1, "they met"
+    assert stand.order() == [
+        (1, "passes"),
+        (2, "passes, with 4 changed lines against 2"),
+        (3, "breaks test_fifth and test_first still fails"),
+    ]
+    assert notes(stand.world).count(THEY_MEET) == 1
