@@ -99,6 +99,8 @@ fallbacks = ["anthropic/claude"]
     role = models.roles["fast"]
     assert (role.context_window, role.max_output_tokens, role.tier) == (2000, 500, "flex")
     assert (role.effort, role.auto_effort) == ("low", True)
+    without = resolved(paths, text.replace('["low"]', "[]")).roles["fast"]
+    assert (without.effort, without.auto_effort) == (None, False)
     assert models.fallbacks["anthropic"].kind == "anthropic"
     assert models.key_variables == {"GROQ_API_KEY", "ANTHROPIC_API_KEY"}
 

@@ -211,7 +211,7 @@ def _spec(
         model.name,
         model.endpoint,
         effort=auto_start(efforts) if model.effort == "auto" else model.effort,
-        auto_effort=model.effort == "auto",
+        auto_effort=model.effort == "auto" and efforts != (),
         efforts=efforts,
         context_window=model.context_window or (facts.context_window if facts else None),
         patch_tool=flags.patch_tool or model.patch_tool,
