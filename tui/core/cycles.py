@@ -236,6 +236,8 @@ class _Tally:
                 loop[name].append((ms - began_ms) / 1000)
 
     def _rate(self, one: Cycle, period: Period, hour: int) -> None:
+        if one.tokens_out is None and one.usd is None:
+            return  # killed, or done by a lane: nothing was measured
         key = (one.served or one.model, one.endpoint, one.tier)
         if (rates := self.rates.get(key)) is None:
             rates = self.rates[key] = _Rates()
@@ -337,7 +339,7 @@ def report(
         interrupts=sum(one.interrupts for one in found),
         redirects=sum(one.redirects for one in found),
         steers=sum(one.steers for one in found),
-        unpriced=sum(one.usd is None for one in found),
+        unpriced=sum(one.usd is None and bool(one.tokens_out) for one in found),
         backwards=tally.backwards,
         untimed=sum(not one.timed for one in found),
     )

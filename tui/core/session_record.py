@@ -122,6 +122,8 @@ class TurnEnded(_Record, frozen=True):
     served_model: str = ""
     served_tier: str = ""
     figures: TurnFigures = TurnFigures()
+    beside: bool = False
+    """A lane did it: the figures are those of the turn before it, which the screen still shows."""
 
 
 class EntryMade(_Record, frozen=True):

@@ -76,7 +76,7 @@ class BringingHome:
         services.requests.told.mark(hunks)
         state.workspace.on_landed(hunks, True)
         state.hunks_changed()
-        state.witness.turn_ends(number, "completed")
+        state.witness.turn_ends(number, "completed", beside=True)
         state.witness.decided()  # from here on the store has it
         return hunks
 

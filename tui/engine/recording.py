@@ -407,7 +407,7 @@ class SessionRecording(Witness):
         """A moment that may be lost with a power cut."""
         self._store.put(Happened(turn, what, detail))
 
-    def turn_ends(self, turn: int, outcome: str) -> None:
+    def turn_ends(self, turn: int, outcome: str, *, beside: bool = False) -> None:
         """What was received, and what it took."""
         self._look(all_hunks=True)
         self._look_at_entries()
@@ -427,7 +427,8 @@ class SessionRecording(Witness):
             view.context_tokens,
             *meter.clocks().since_prompt(),
         )
-        ended = TurnEnded(turn, outcome, status.served_model, status.served_tier, figures)
+        served = ("", "") if beside else (status.served_model, status.served_tier)
+        ended = TurnEnded(turn, outcome, *served, figures, beside)
         self._turns.append(ended)
         self._store.commit(ended)
 

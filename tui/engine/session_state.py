@@ -204,8 +204,8 @@ class Witness:
     def happens(self, turn: int, what: str, detail: str = "") -> None:
         """Something of a turn that is worth knowing later (see `Happened`)."""
 
-    def turn_ends(self, turn: int, outcome: str) -> None:
-        """A turn is over."""
+    def turn_ends(self, turn: int, outcome: str, *, beside: bool = False) -> None:
+        """A turn is over; ``beside``: a lane did it, and the meter knows nothing of it."""
 
     def forgets(self) -> None:
         """A new conversation begins: the model is told nothing of what was said."""

@@ -481,28 +481,29 @@ class _Intake:
         )
 
     def _turn_ended(self, row: StoredRecord, ended: records.TurnEnded) -> None:
+        told, place = _json.encode(ended).decode(), (self.n, ended.number)
+        query = "UPDATE turns SET ended_ms = ?, outcome = ?, ended = ?"
+        self._do(f"{query} WHERE session = ? AND number = ?", (row.ms, ended.outcome, told, *place))
+        if ended.beside:
+            return
         figures = ended.figures
         self._do(
-            "UPDATE turns SET ended_ms = ?, outcome = ?, tokens_in = ?, tokens_out = ?,"
-            " usd = max(ifnull(usd, ?5), ifnull(?5, usd)), ttft_s = ?, tokens_s = ?, ended = ?,"
-            " served = ?, tier = ?, seconds = ?, first_s = ?, hunk_s = ?"
-            " WHERE session = ? AND number = ?",
+            "UPDATE turns SET tokens_in = ?1, tokens_out = ?2,"
+            " usd = max(ifnull(usd, ?3), ifnull(?3, usd)), ttft_s = ?4, tokens_s = ?5,"
+            " served = ?6, tier = ?7, seconds = ?8, first_s = ?9, hunk_s = ?10"
+            " WHERE session = ?11 AND number = ?12",
             (
-                row.ms,
-                ended.outcome,
                 figures.tokens_in,
                 figures.tokens_out,
                 figures.usd,
                 figures.ttft_s,
                 figures.tokens_s,
-                _json.encode(ended).decode(),
                 ended.served_model,
                 ended.served_tier,
                 figures.seconds,
                 figures.first_s,
                 figures.hunk_s,
-                self.n,
-                ended.number,
+                *place,
             ),
         )
 
