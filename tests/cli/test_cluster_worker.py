@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from tests.support.tables import each
-from tui.cli.cluster.worker import TreeStore
+from tui.cli.cluster.worker import TreeStore, own_facts
 from tui.core.cluster import RemoteTask, SentTree, TaskEnd
 
 SAYS = "import sys; print('1 failed\\nbwrap: no such test'); sys.exit(1)"
@@ -57,3 +57,14 @@ async def test_a_tool_of_the_projects_own_is_the_workers(tmp_path: Path) -> None
     name = os.path.basename(sys.executable)
     end = await ended(tmp_path / "worker", (f"node_modules/.bin/{name}", "-c", "exit(4)"))
     assert (end.status, end.unfit) == (4, "")
+
+
+async def test_what_a_machine_is_is_found_without_a_trace(tmp_path: Path) -> None:
+    """The folder above the workspace may be anybody's, and may not be written."""
+    (tmp_path / "above/Work").mkdir(parents=True)
+    before = (tmp_path / "above").stat().st_mtime_ns
+    found = await own_facts("here", str(tmp_path / "above/Work"))
+    assert (tmp_path / "above").stat().st_mtime_ns == before
+    assert not found.folds_case
+    (tmp_path / "above/wORK").symlink_to("Work")  # as a file system that folds case shows it
+    assert (await own_facts("here", str(tmp_path / "above/Work"))).folds_case

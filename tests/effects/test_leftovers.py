@@ -35,7 +35,8 @@ def left(place: Path, hours: float) -> Path:
 def test_old_ones_go_and_all_else_stays(temporary: Path, tmp_path: Path) -> None:
     gone = [left(temporary / "duetto-1.report", 2), left(temporary / "duetto-replay-x", 2)]
     kept = [left(temporary / "duetto-2.report", 0), left(temporary / "mine.report", 9)]
-    kept += [left(temporary / "duetto-mine", 9)]
+    kept += [left(temporary / "duetto-mine", 9), left(temporary / "duetto-command-x", 9)]
+    gone += [left(temporary / "duetto-command-y", 30)]
     elsewhere = left(tmp_path / "elsewhere", 9)
     (temporary / "duetto-replay-y").symlink_to(elsewhere)
     clear_left()

@@ -439,7 +439,7 @@ class ClusterClient:
         except ModuleNotFoundError:
             why = f"{address} has no duetto {tui.__version__}: {EXTRA} there"
             raise RuntimeError(why) from None
-        ours = await worker.own_facts("here", os.path.dirname(self._root) or "/")
+        ours = await worker.own_facts("here", self._root)
         python = next(iter(self._pythons.values()), platform.python_version())
         theirs = from_msgpack(said, WorkerFacts)
         for words in differences([theirs], replace(ours, python=python)):

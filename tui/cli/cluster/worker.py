@@ -6,6 +6,7 @@ Dask calls the functions here, by name, on the worker's event loop; bytes go in 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import platform
 import re
@@ -312,9 +313,8 @@ def worker_environment() -> dict[str, str]:
 
 
 async def own_facts(name: str, folder: str) -> WorkerFacts:
-    """What this machine is."""
-    with tempfile.TemporaryDirectory(prefix="duetto-", dir=folder) as place:
-        folds = await asyncio.to_thread(_folds_case, place)
+    """What this machine is, and the file system of a folder."""
+    with tempfile.TemporaryDirectory(prefix="duetto-probe-") as place:
         runner = CommandRunner(place, None, lambda: find_sandbox(place))
         sandbox = await runner.sandbox()
     return WorkerFacts(
@@ -323,14 +323,18 @@ async def own_facts(name: str, folder: str) -> WorkerFacts:
         platform.python_version(),
         f"{platform.system()} {platform.machine()}",
         time.time(),
-        folds,
+        _folds_case(folder),
         sandbox.words if sandbox.works else "",
     )
 
 
 def _folds_case(folder: str) -> bool:
-    Path(folder, "a").touch()
-    return Path(folder, "A").exists()
+    """Whether it can be had by a name that is its own but for the case of its letters."""
+    above, name = os.path.split(os.path.realpath(folder))
+    other = os.path.join(above, name.swapcase())
+    with contextlib.suppress(OSError):  # there is nothing of that name
+        return name != name.swapcase() and os.path.samefile(folder, other)
+    return False
 
 
 _stores: dict[str, TreeStore] = {}
