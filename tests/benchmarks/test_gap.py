@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import math
 import statistics
-import struct
 from collections import Counter
 from pathlib import Path
 from random import Random
@@ -25,6 +24,7 @@ from tests.benchmarks.gap.machinery import Run
 from tests.benchmarks.gap.sampling import Begun, Ended, Sample, Samples, steps
 from tests.benchmarks.gap.tasks import HARDEST, Task, load
 from tests.support.charts import Chart, Line
+from tests.support.gguf import LLAMA, gguf
 from tui.bridge.rehearsal.scripts import load_scripts
 from tui.errors import DuettoError
 
@@ -159,27 +159,20 @@ def test_samples_are_kept_line_by_line_and_one_that_was_cut_is_left_out(tmp_path
     assert [one.text for one in Samples(file).tries()] == ["return a", "return b"]
 
 
-def gguf(folder: Path, architecture: str) -> Path:
-    """The beginning of a model's file."""
-    key, value = b"general.architecture", architecture.encode()
-    head = b"GGUF" + struct.pack("<IQQQ", 3, 0, 1, len(key)) + key
-    file = folder / "some.gguf"
-    file.write_bytes(head + struct.pack("<IQ", 8, len(value)) + value)
-    return file
-
-
 def test_gemma_is_used_only_by_who_accepts_its_terms(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sampling, "_lacks_llama", lambda: False)
-    file = gguf(tmp_path, "gemma3")
+    said = {key.replace("llama", "gemma3"): value for key, value in LLAMA.items()}
+    file = gguf(tmp_path / "gemma.gguf", {**said, "general.architecture": "gemma3"})
     with pytest.raises(DuettoError, match="--accept-gemma-terms"):
         sampling.model_file(file, gemma=False)
     assert sampling.model_file(file, gemma=True) == file
-    assert sampling.model_file(gguf(tmp_path, "llama"), gemma=False) == file
-    file.write_bytes(b"not a model")
-    with pytest.raises(DuettoError, match="is not a GGUF file"):
-        sampling.model_file(file, gemma=True)
+    other = gguf(tmp_path / "llama.gguf")
+    assert sampling.model_file(other, gemma=False) == other
+    other.write_bytes(other.read_bytes()[:100])
+    with pytest.raises(DuettoError, match="cut off"):
+        sampling.model_file(other, gemma=False)
 
 
 def test_fewer_tries_fit_into_less_time_and_none_into_none() -> None:

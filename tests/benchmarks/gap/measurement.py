@@ -87,6 +87,8 @@ def model(plan: Plan, tell: Tell) -> Report:
         if any(one.model != path.name for one in samples.starts):
             raise DuettoError(f"{plan.keep} has tries of another model: name another file")
         cores = os.cpu_count() or 1
+        tell("the model is loaded")
+        servers = [sampling.Server(path) for _ in range(cores)]
         samples.add(
             sampling.Begun(
                 model=path.name,
@@ -96,8 +98,6 @@ def model(plan: Plan, tell: Tell) -> Report:
                 servers=cores,
             )
         )
-        tell("the model is loaded")
-        servers = [sampling.Server(path) for _ in range(cores)]
         wanted = sampling.wanted(tasks, plan.each)
         asyncio.run(sampling.Sampling(tasks, samples, wanted).run(servers, tell))
     tell("tries are judged")

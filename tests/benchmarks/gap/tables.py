@@ -17,7 +17,7 @@ from tests.support.charts import Chart, Line
 KS = (1, 2, 3, 5, 10, 20, 50, 100, 200)
 BUDGETS_S = (0.5, 1, 2, 5, 10, 30)
 DELEGATE, THROTTLED = 50, (50, 150, 1_000, 4_000)
-ANY, VERIFIED = "any of k is right", "the verifier's choice"
+ANY, VERIFIED, SHORTEST = "any of k is right", "the verifier's choice", "the shortest"
 Tries = Mapping[str, Sequence[Try]]
 
 
@@ -179,36 +179,37 @@ def clock(tries: Tries, samples: Samples) -> Table:
 
 
 def beside_delegate(tries: Tries) -> Table:
-    """Many quick tries in the time of one slow one."""
+    """Many quick tries in the time of one slow one, and whether they are better."""
     rows = []
-    mean_tokens = sum(sum(one.tokens for one in own) / len(own) for own in tries.values()) / len(
-        tries
-    )
-    one_try = sum(CHOOSERS[ANY](1, own) for own in tries.values()) / len(tries)
+    one_try = over(tries, CHOOSERS[ANY], 1)
+    tokens = {name: sum(one.tokens for one in own) / len(own) for name, own in tries.items()}
     for rate in THROTTLED[1:]:
-        shares, counts = [], []
-        for own in tries.values():
-            tokens = sum(one.tokens for one in own) / len(own)
-            k = max(1, tries_in(tokens / DELEGATE, rate, own))
-            shares.append(CHOOSERS[VERIFIED](k, own))
-            counts.append(k)
+        counts = {
+            name: max(1, min(tries_in(tokens[name] / DELEGATE, rate, own), len(own) - 1))
+            for name, own in tries.items()
+        }
+        shares = [
+            mean(estimate(CHOOSERS[name], counts[task], own) for task, own in tries.items())
+            for name in (VERIFIED, SHORTEST)
+        ]
+        more = shares[0].share - one_try.share
+        error = math.hypot(shares[0].error, one_try.error)
+        told = "the tries win" if more > 2 * error else "they lose" if more < -2 * error else "even"
         rows.append(
             (
                 f"{rate:,}",
-                f"{sum(counts) / len(counts):.0f}",
-                f"{100 * sum(shares) / len(shares):.1f} %",
+                f"{sum(counts.values()) / len(counts):.0f}",
+                *(share.words for share in shares),
+                f"{100 * more:+.1f} ± {100 * error:.1f} points: {told}",
             )
         )
+    seconds = sum(tokens.values()) / len(tokens) / DELEGATE
     note = (
-        f"One try at {DELEGATE} tokens/s takes {mean_tokens / DELEGATE:.1f} s in the mean, and is"
-        f" right in {100 * one_try:.1f} %."
+        f"One try at {DELEGATE} tokens/s takes {seconds:.1f} s in the mean, and is right in"
+        f" {one_try.words}. Judging the tries is in the time."
     )
-    return Table(
-        "In the time of one slow try of the same model",
-        ("tokens/s", "tries", "right by the verifier's choice"),
-        rows,
-        note,
-    )
+    columns = ("tokens/s", "tries", VERIFIED, SHORTEST, "the verifier's against one try")
+    return Table("In the time of one slow try of the same model", columns, rows, note)
 
 
 def charts(tries: Tries, samples: Samples) -> dict[str, Chart]:
