@@ -265,6 +265,8 @@ class Delegates:
             one.lane.session.submit(intents.Interrupt())
 
     def _take(self, one: _Delegate) -> None:
+        if one.result is None and one.view.state == "done":
+            return  # it is on its way
         if one.result is None:
             self._refuse(f"d{one.view.number} has nothing that could be taken")
             return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
 from textual.pilot import Pilot
 
 from tests.support.scripted_app import running, settled
@@ -49,6 +50,18 @@ async def test_the_tray_says_what_each_does_and_its_keys_look_after_it() -> None
             TendDelegate(1, "stop"),
             TendDelegate(2, "take"),
         ]
+
+
+async def test_one_that_is_judged_is_brought_in_or_stopped_and_told_nothing() -> None:
+    done = replace(WORKS, state="done", ended="done: its tests run 3/9", files=1)
+    session = ScriptedSession()
+    async with running(session, size=(80, 24)) as (app, pilot):
+        screen = await opened(session, app, pilot, done)
+        assert "done: its tests run 3/9" in screen._list.render_line(0).text
+        assert "g brings it in without waiting" in str(screen._status.render())
+        await pilot.press("t", "p", "g", "s")
+        assert session.intents == [TendDelegate(1, "take"), TendDelegate(1, "stop")]
+        assert isinstance(app.screen, TasksScreen)
 
 
 async def test_one_of_an_earlier_session_leads_to_it() -> None:

@@ -115,9 +115,9 @@ class TasksScreen(KeyedScreen[Beside | str | None]):
         one = self._list.chosen
         if not isinstance(one, DelegateView):
             return
-        if what == "go" and one.state == "stopped" and one.files:
+        if what == "go" and one.files and one.state in ("done", "stopped"):
             self._session.submit(TendDelegate(one.number, "take"))
-        elif what == "tell" and one.state not in OVER:
+        elif what == "tell" and one.state not in ("done", *OVER):
             self.dismiss(f"/tasks tell d{one.number} ")
         elif one.state in {"pause": ("works",), "go": ("paused", "failed")}.get(what, ()):
             self._session.submit(TendDelegate(one.number, what))
@@ -173,6 +173,8 @@ class TasksScreen(KeyedScreen[Beside | str | None]):
             yes = one_line(one.ask.choices[0])
             return about, f"y {yes} · n no · Enter looks in · s stop · q back"
         last = one_line(one.ended or one.last)
+        if one.state == "done":
+            return one_line(one.last), "g brings it in without waiting · s stop · q back"
         if one.state in OVER:
             go = "g brings in what it changed · " if one.state == "stopped" and one.files else ""
             return last, f"{go}q back"
