@@ -335,7 +335,7 @@ async def test_a_plain_start_says_that_delegates_of_a_kill_wait(
     await until(lambda: bool(other.session.status.left))
     (left,) = other.session.status.left
     assert (left.session, left.prompt, left.done) == (store.id, "make it safe", False)
-    assert notes(other)[-1] == "1 delegate of earlier sessions waits: /tasks"
+    assert notes(other)[-1] == "1 delegate of an earlier session waits: /tasks shows it"
     assert f"/resume {store.id}" in task_words(other.session.status, 0.0)
     assert not other.session.status.asks
     for one in (alive, other):

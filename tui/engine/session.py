@@ -17,7 +17,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
 
 from tui.core.document.workspace import Workspace
-from tui.core.files import counted
 from tui.core.inert_text import brief, inert
 from tui.core.text.change_set import Position
 from tui.core.unsaved import Unsaved
@@ -656,8 +655,10 @@ async def _tell_left(state: SessionState, archive: SessionArchive, root: str) ->
     with suppress(DuettoError):  # the list of sessions says why it cannot be read
         state.status.left = await archive.left(root)
     if left := state.status.left:
-        wait = "waits" if len(left) == 1 else "wait"
-        state.note(0, f"{counted(len(left), 'delegate')} of earlier sessions {wait}: /tasks")
+        words = f"{len(left)} delegates of earlier sessions wait: /tasks shows them"
+        if len(left) == 1:
+            words = "1 delegate of an earlier session waits: /tasks shows it"
+        state.note(0, words)
 
 
 async def _failure(verifying: Verification) -> str:

@@ -90,6 +90,7 @@ class TasksScreen(KeyedScreen[Beside | str | None]):
     def on_mount(self) -> None:
         """Seconds are counted while it is open."""
         self._take_up()
+        self.call_after_refresh(self.lit)  # when there is a width to clip to
         self.set_interval(_TICK_S, self._list.refresh)
 
     def sync(self, notices: Notices) -> None:
