@@ -32,7 +32,7 @@ from tui.core.wire.address import Address
 from tui.core.wire.client.lane import Lane
 from tui.core.wire.client.lanes import MAX_IN_FLIGHT, MAX_NAMES
 from tui.core.wire.refusals import HOPELESS_CLOSES
-from tui.effects.wire.endpoint import FULL, EndpointLane
+from tui.effects.wire.endpoint import FULL, MAX_WITH_MAIN, EndpointLane
 from tui.errors import WireError
 
 
@@ -230,6 +230,19 @@ async def test_no_lane_waits_for_the_answers_of_sixteen_others() -> None:
         assert len(host.sockets) == 1
         await desk.ask(*desk.lane("main"))
         assert len(host.sockets) == 2
+
+
+async def test_what_is_on_the_screen_does_not_queue_behind_many_others() -> None:
+    async with hosting() as host:
+        desk = Desk(host, known=LANES)
+        for name in ("main", "delegate-1", "delegate-2"):
+            await desk.ask(*desk.lane(name), "slow")
+        assert len(host.sockets) == 1
+        for number in range(MAX_WITH_MAIN):
+            await desk.ask(*desk.lane(f"attempt-{number}"), "slow")
+        assert len(host.sockets) == 2
+        links = {lane.link for lane in desk.endpoint._lanes.values() if lane.link is not None}
+        assert sorted(len(link.lanes) for link in links) == [3, MAX_WITH_MAIN]
 
 
 async def test_nothing_is_left_of_a_lane_that_is_closed_but_its_name() -> None:

@@ -24,7 +24,7 @@ from websockets.uri import parse_uri
 from tests.support.socket_by_hand import framed, said, upgraded
 from tests.support.tables import each
 from tui.effects.wire import frames
-from tui.effects.wire.frames import FrameSocket
+from tui.effects.wire.frames import FrameSocket, LoopShare
 
 LIMIT_BYTES = 70_000
 
@@ -347,6 +347,31 @@ async def test_tokens_that_come_one_by_one_gather_before_they_are_read() -> None
     assert len(ear.heard) == sent  # nor does what has come
     await asyncio.sleep(0)
     assert not socket.transport.paused
+
+
+async def test_sockets_beside_the_screen_have_half_of_the_loop_together() -> None:
+    """However long the taking takes, as where other programs want the processor."""
+
+    (one, first), (two, second) = opened(), opened()
+
+    class Slow(Clock):
+        others_s = 0.0
+
+        def time(self) -> float:
+            return 1.0 + self.others_s + (len(first.heard) + len(second.heard)) / 100
+
+        def call_later(self, wait_s: float, call: Any) -> asyncio.Handle:
+            return self.call_soon(lambda: None)
+
+    one.loop = two.loop = clock = Slow()
+    one.beside = two.beside = LoopShare()
+    one.data_received(framed(b"{}"))
+    two.data_received(framed(b"{}"))
+    assert (len(first.heard), len(second.heard)) == (1, 0)
+    assert two.transport.paused
+    clock.others_s = 0.01
+    two._resume()
+    assert len(second.heard) == 1
 
 
 async def test_a_socket_that_only_rests_is_not_behind(monkeypatch: pytest.MonkeyPatch) -> None:
