@@ -12,7 +12,7 @@ from typing import Any
 from aiohttp import WSMsgType, web
 
 from tests.benchmarks.screen import replay_server
-from tests.benchmarks.screen.replay_server import Sent, paced
+from tests.benchmarks.screen.replay_server import Pace, Sent
 from tests.benchmarks.screen.replay_text import Wanted
 from tests.support.served import served
 
@@ -47,6 +47,7 @@ class PatchServer:
         self._deltas = [patch[at : at + DELTA_CHARS] for at in range(0, len(patch), DELTA_CHARS)]
         self._numbers = itertools.count(1)
         self._tasks: set[asyncio.Task[None]] = set()
+        self._pace = Pace()
         self.requests: list[dict[str, Any]] = []
         """What was asked, prewarms left out."""
         self.port = served(self._socket)
@@ -75,7 +76,7 @@ class PatchServer:
         kind = "edit" if number == 1 else "text"
         answer = replay_server.response(deltas, number, kind, replay_server.frame)
         transport.write(answer.head)
-        await paced(transport, answer, Wanted(DELTAS_S, len(deltas), number), sent)
+        await self._pace.play(transport, answer, Wanted(DELTAS_S, len(deltas), number), sent)
         while self._stalls and number == 1 and not sent.stopped_s:
             await asyncio.sleep(0.01)
         transport.write(answer.stopped if sent.stopped_s else answer.tail)

@@ -89,6 +89,8 @@ def _first(
 
 LAG_P95 = "paint lag p95 ms"
 """From the time at which a mark is due on the wire to that at which it is on the screen."""
+SERVER_LATE = "server late p95 ms"
+"""How far behind their times the tokens left the replay server, which is in the paint lag."""
 DRAIN = "drain ms"
 """From the server's last token to the painted end of the text."""
 CPU = "CPU s per 1,000 tokens"
@@ -141,6 +143,7 @@ def stream(played: Played) -> Found:
     """Of an answer that was watched from its first token to its end."""
     lags, drain_s = lags_s(played), _drain_s(played)
     yield LAG_P95, milliseconds(percentile(lags, 0.95))
+    yield SERVER_LATE, milliseconds(played.sent.late_p95_s)
     yield DRAIN, milliseconds(drain_s)
     first_s, last_s = played.sent.first_s, played.sent.last_s
     if drain_s is None or first_s is None or last_s is None:

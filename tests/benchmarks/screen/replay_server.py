@@ -26,11 +26,27 @@ _INPUT_DELTA = "response.custom_tool_call_input.delta"
 
 
 @dataclass(frozen=True, slots=True)
+class Tokens:
+    """The tokens of an answer, made into bytes when they are sent: 16 long answers at once would
+    keep a server for seconds before the first one."""
+
+    texts: Sequence[str]
+    encode: Callable[[str], bytes]
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+    def between(self, first: int, last: int) -> list[bytes]:
+        """Those from ``first`` to before ``last``."""
+        return [self.encode(text) for text in self.texts[first:last]]
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """What is sent: at once, then a token at a time, then at once."""
 
     head: bytes
-    tokens: Sequence[bytes]
+    tokens: Tokens
     tail: bytes
     stopped: bytes
     """What ends it where it was interrupted."""
@@ -78,7 +94,7 @@ def response(
         {"type": "response.in_progress", "response": running},
         *parts.head(),
     ]
-    deltas = [encode({**parts.delta, "delta": token}) for token in tokens]
+    deltas = Tokens(tokens, lambda token: encode({**parts.delta, "delta": token}))
     whole = "".join(tokens)
     item = parts.item("completed", whole)
     ended = {**base, "status": "completed", "output": [item], "usage": usage(len(tokens))}
@@ -182,7 +198,7 @@ def chat(tokens: Sequence[str], number: int) -> Answer:
     used = bare_sse({**base, "choices": [], "usage": _chat_usage(len(tokens))})
     done = chunk({}, "stop") + used + _chunk(b"data: [DONE]\n\n")
     head = chunk({"role": "assistant", "content": ""})
-    return Answer(head, [chunk({"content": token}) for token in tokens], done, done)
+    return Answer(head, Tokens(tokens, lambda token: chunk({"content": token})), done, done)
 
 
 def chat_at_once(text: str) -> Event:
@@ -218,6 +234,8 @@ class Sent:
     stopped_by: str = ""
     """The type of the event that said so, or how the connection ended."""
     ended: bool = False
+    late_p95_s: float | None = None
+    """How far behind their times the tokens were sent; at the end."""
 
     def stop(self, by: str) -> None:
         """The client wants no more of it."""
@@ -269,20 +287,92 @@ def tokens_of(asked: Wanted) -> tuple[str, ...]:
     return _PLAIN_TEXT if asked is _PLAIN else pieces(asked)
 
 
-async def paced(
-    transport: asyncio.WriteTransport, answer: Answer, asked: Wanted, sent: Sent
-) -> None:
-    """Write the tokens at their rate: one write holds what the 1 ms of the timer makes due."""
-    tokens, rate = answer.tokens, asked.rate
-    started = time.monotonic()
-    while sent.tokens < len(tokens) and not (sent.stopped_s or transport.is_closing()):
-        due = min(len(tokens), int((time.monotonic() - started) * rate) + 1)
-        if due > sent.tokens and transport.get_write_buffer_size() < UNSENT_BYTES:
-            transport.write(b"".join(tokens[sent.tokens : due]))
-            sent.last_s = time.monotonic()
-            sent.first_s = sent.first_s or sent.last_s
-            sent.tokens = due
-        await asyncio.sleep(max(0.0, started + sent.tokens / rate - time.monotonic()))
+@dataclass(slots=True, eq=False)
+class _Stream:
+    """An answer on its way."""
+
+    transport: asyncio.WriteTransport
+    tokens: Tokens
+    rate: int
+    sent: Sent
+    started_s: float
+    over: asyncio.Event
+    late_s: list[float]
+    """How far behind its time the first token of each write was."""
+
+    def take(self, now_s: float) -> Sequence[bytes]:
+        """What is due, and not more than the client reads."""
+        due = min(len(self.tokens), int((now_s - self.started_s) * self.rate) + 1)
+        if due <= self.sent.tokens or self.transport.get_write_buffer_size() >= UNSENT_BYTES:
+            return ()
+        self.late_s.append(now_s - self.due_s)
+        taken = self.tokens.between(self.sent.tokens, due)
+        self.sent.tokens = due
+        return taken
+
+    @property
+    def due_s(self) -> float:
+        """When the next token is."""
+        return self.started_s + self.sent.tokens / self.rate
+
+    @property
+    def ends(self) -> bool:
+        """All was sent, or no more is wanted."""
+        sent = self.sent
+        return sent.tokens >= len(self.tokens) or bool(sent.stopped_s) or self.is_closing
+
+    @property
+    def is_closing(self) -> bool:
+        """The client is gone."""
+        return self.transport.is_closing()
+
+
+_LEAST_SLEEP_S = 0.0005
+"""Also where a client does not read what is due."""
+
+
+class Pace:
+    """Writes the tokens of all answers at their rates: one write holds what 1 ms makes due.
+
+    That is one task: to wake up for each token of 16 answers takes a whole processor.
+    """
+
+    def __init__(self) -> None:
+        self._streams: list[_Stream] = []
+        self._task: asyncio.Task[None] | None = None
+
+    async def play(
+        self, transport: asyncio.WriteTransport, answer: Answer, asked: Wanted, sent: Sent
+    ) -> None:
+        """Send the tokens of an answer; returns at their end."""
+        now_s, over = time.monotonic(), asyncio.Event()
+        stream = _Stream(transport, answer.tokens, asked.rate, sent, now_s, over, [])
+        self._streams.append(stream)
+        if self._task is None or self._task.done():
+            self._task = asyncio.create_task(self._run())
+        await over.wait()
+        late_s = sorted(stream.late_s)
+        sent.late_p95_s = late_s[int(0.95 * len(late_s))] if late_s else None
+
+    async def _run(self) -> None:
+        while self._streams:
+            now_s, written = time.monotonic(), dict[asyncio.WriteTransport, list[bytes]]()
+            moved = list[_Stream]()
+            for stream in self._streams:
+                if not stream.ends and (taken := stream.take(now_s)):
+                    written.setdefault(stream.transport, []).extend(taken)
+                    moved.append(stream)
+            for transport, parts in written.items():
+                transport.write(b"".join(parts))
+            last_s = time.monotonic()
+            for stream in moved:
+                stream.sent.last_s = last_s
+                stream.sent.first_s = stream.sent.first_s or last_s
+            for stream in [one for one in self._streams if one.ends]:
+                self._streams.remove(stream)
+                stream.over.set()
+            next_s = min((one.due_s for one in self._streams), default=0.0)
+            await asyncio.sleep(max(_LEAST_SLEEP_S, next_s - time.monotonic()))
 
 
 class Server:
@@ -290,6 +380,7 @@ class Server:
 
     def __init__(self) -> None:
         self.documents = Ledger()
+        self._pace = Pace()
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def start(self) -> int:
@@ -350,7 +441,7 @@ class Server:
         sent: Sent,
     ) -> None:
         transport.write(answer.head)
-        await paced(transport, answer, asked, sent)
+        await self._pace.play(transport, answer, asked, sent)
         if not transport.is_closing():
             whole = sent.stopped_s is None or sent.tokens == len(answer.tokens)
             transport.write(answer.tail if whole else answer.stopped)

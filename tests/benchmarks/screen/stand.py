@@ -164,6 +164,7 @@ class Sent(msgspec.Struct):
     stopped_s: float | None
     stopped_by: str
     ended: bool
+    late_p95_s: float | None = None
 
 
 @dataclass(slots=True)
