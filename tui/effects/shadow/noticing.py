@@ -13,6 +13,7 @@ import re
 import struct
 import sys
 import weakref
+from functools import cached_property
 from pathlib import Path
 
 from tui.core.programs import is_below
@@ -37,9 +38,17 @@ class FolderWatch:
         self._root = root
         self._folders: dict[int, str] = {}
         """What the kernel calls a folder -> its path, relative."""
-        self._queue = _queue() if sys.platform == "linux" else None
-        if self._queue is not None:
-            weakref.finalize(self, os.close, self._queue)
+
+    @cached_property
+    def _queue(self) -> int | None:
+        """Of what happens; None: there is none. It is made when it is needed: they are few."""
+        if sys.platform != "linux":
+            return None
+        queue = int(_libc().inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC))
+        if queue < 0:
+            return None
+        weakref.finalize(self, os.close, queue)
+        return queue
 
     def begin(self, folder: str) -> bool:
         """Be told of what is in a folder, from before it is looked into; False: nobody tells."""
@@ -84,11 +93,6 @@ class FolderWatch:
 
 def _libc() -> ctypes.CDLL:
     return ctypes.CDLL(None)
-
-
-def _queue() -> int | None:
-    queue = int(_libc().inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC))
-    return queue if queue >= 0 else None
 
 
 def _is_local(root: str) -> bool:
