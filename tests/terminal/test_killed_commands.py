@@ -13,6 +13,7 @@ import pytest
 
 from tests.support.calling_server import CallingServer
 from tests.support.commands import DUETTO, clean_environment
+from tui.cli import practice
 
 pytestmark = pytest.mark.skipif(
     not sys.platform.startswith("linux"), reason="who is left is read from /proc"
@@ -83,6 +84,38 @@ def test_nothing_runs_on_is_run_again_or_is_left_behind(
     assert lines(work / "log") == log
     assert {path.name for path in work.iterdir()} <= {"step", "mine.txt", "log"}
     assert (work / "mine.txt").read_text() == "mine\n"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(2))
+def test_attempts_that_are_being_judged_leave_nothing(seed: int, tmp_path: Path) -> None:
+    """No process, no report, and where the next one makes shadows, none of the old ones."""
+    home, temporary = tmp_path / "home", tmp_path / "tmp"
+    temporary.mkdir()
+    root = practice.ensure(home / "data")
+    (home / "config.toml").write_text("[rehearsal]\nmistakes = 0.0\n")
+    before = {path: path.read_bytes() for path in root.rglob("*") if path.is_file()}
+    witness, shadows = str(tmp_path), home / "state/shadows"
+    environment = clean_environment(home) | {WITNESS: witness, "TMPDIR": str(temporary)}
+    command = [*DUETTO, "exec", "make the cache safe for threads", "-C", str(root), "--attempts"]
+    with subprocess.Popen(
+        [*command, "4"],
+        env=environment,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    ) as running:
+        while running.poll() is None and not list(shadows.glob("*/*/run-*")):
+            time.sleep(0.005)
+        time.sleep(random.Random(seed).uniform(0.0, 1.5))
+        running.kill()
+    all_gone(witness)
+    assert not list(temporary.iterdir())
+    again = subprocess.run(
+        [*command, "2"], env=environment, capture_output=True, timeout=90, check=False
+    )
+    assert again.returncode == 0, again.stderr
+    assert [path.name for path in shadows.iterdir()] == ["all.lock"]
+    assert {path: path.read_bytes() for path in root.rglob("*") if path.is_file()} == before
 
 
 def lines(path: Path) -> list[str]:
