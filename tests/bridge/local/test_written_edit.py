@@ -26,7 +26,10 @@ def begun(path: str = "a.py") -> WrittenEdit:
 def test_whole_lines_are_shown_as_they_come() -> None:
     edit = WrittenEdit({"a.py": PY})
     shown = [edit.take(sign) for sign in f"{HEAD}def f(x):\n    return 2 * x\n>>>>>>> REPLACE\n"]
-    assert [text for text in shown if text][-2:] == ["    return 2 * x\n", ">>>>>>> REPLACE\n"]
+    assert [text for text in shown if text][-2:] == [
+        "def f(x):\n    return 2 * x\n",
+        ">>>>>>> REPLACE\n",
+    ]
     assert edit.done
     assert edit.text_with(edit.lines) == ["def f(x):", "    return 2 * x", *PY[2:]]
 
@@ -37,7 +40,7 @@ def test_a_line_that_cannot_become_right_is_rejected_and_forgotten() -> None:
         edit.take("def f(x):\n    here it is\n")
     assert (edit.lines, edit.at_end) == (["def f(x):"], False)
     edit.again()
-    edit.take("    return 3\n>>>>>>> REPLACE\n")
+    assert edit.take("def f(x):\n    return 3\n>>>>>>> REPLACE\n").startswith("def f(x):\n")
     assert edit.done
 
 
@@ -50,8 +53,11 @@ def test_an_end_behind_which_the_file_does_not_read_well_is_rejected() -> None:
 
 
 def test_an_edit_that_changes_nothing_is_none() -> None:
+    edit = begun()
     with pytest.raises(RejectedLineError):
-        begun().take("def f(x):\n    return x\n>>>>>>> REPLACE\n")
+        edit.take("def f(x):\n    return x\n>>>>>>> REPLACE\n")
+    edit.again()
+    assert edit.said == HEAD  # so all of it is written again
 
 
 def test_more_lines_than_there_is_room_for_are_rejected() -> None:
@@ -67,8 +73,10 @@ def test_more_lines_than_there_is_room_for_are_rejected() -> None:
     [
         ("def f(y):\n", "    return x\n>>>>>>> REPLACE\n"),
         ("", "def f(x):\n    return x\n>>>>>>> REPLACE\n"),
-        ("def f(x):\n    retu", "    return x\n>>>>>>> REPLACE\n"),
+        ("def f(x):\n    retu", "def f(x):\n    return x\n>>>>>>> REPLACE\n"),
         ("A = 1\n", "def f(x):\n    return x\n>>>>>>> REPLACE\n"),
+        ('def f(x):\n    """Why\n', '    """\n>>>>>>> REPLACE\n'),
+        ("def f(x):\n    return (\n", "    )\n>>>>>>> REPLACE\n"),
     ],
 )
 def test_an_edit_that_comes_to_no_end_is_ended_with_lines_of_the_file(said: str, end: str) -> None:

@@ -103,7 +103,8 @@ def edited(home: Path, file: str, task: str) -> str:
         except SyntaxError as error:
             return f"{file} does not parse: {error}"
     if stages != ["landed"] or done.returncode:
-        return f"{file}: exit {done.returncode}, hunks {stages}: {done.stderr[-200:]}"
+        said = "".join(one["delta"] for one in told if one["type"] == "text.delta")
+        return f"{file}: exit {done.returncode}, hunks {stages}: {done.stderr[-200:]}{said}"
     return "" if text != FILES[file] else f"{file} is what it was"
 
 
@@ -139,7 +140,9 @@ def interrupted() -> None:
                 late_s.append(time.monotonic() - asked_s - usual_s)
                 talk.until()
             print(f"the slot was free {sorted(round(1000 * one) for one in late_s)} ms later")
-            want(sorted(late_s)[2] < 0.1, f"{late_s}")
+            # who waits for a processor waits longer: that is no matter of the slot
+            busy = max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
+            want(sorted(late_s)[2] < 0.1 * busy, f"{late_s}, {busy:.1f} programs a processor")
 
 
 def first_token_s(talk: Talk) -> float:

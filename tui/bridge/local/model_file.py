@@ -72,7 +72,7 @@ def read_model_file(path: Path) -> ModelFile:
 
 
 def _wrong(words: str) -> Refused:
-    return Refused(400, "local_model_unusable", f"{words}.")
+    return Refused(404, "local_model_unusable", f"{words}.")
 
 
 class _Header:

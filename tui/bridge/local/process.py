@@ -86,7 +86,7 @@ class ModelServer:
     async def _start(self) -> Address:
         if find_spec(PACKAGE) is None:
             words = "A model on this machine needs a package more: pip install 'duetto[local]'."
-            raise Refused(501, "local_model_not_installed", words)
+            raise Refused(404, "local_model_not_installed", words)
         options, file = self._options, self.file
         tokens = options.window_of(file) * (2 if options.slots > 1 else 1)
         await asyncio.to_thread(check_machine, file, tokens, free_bytes)
@@ -167,4 +167,4 @@ def _said(line: bytes) -> dict[str, str]:
 
 
 def _failed(words: str) -> Refused:
-    return Refused(503, "local_model_failed", f"{words}.")
+    return Refused(404, "local_model_failed", f"{words}.")

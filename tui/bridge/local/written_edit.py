@@ -1,7 +1,8 @@
 """An edit that a model writes under a grammar, looked at line by line while it comes.
 
 A line is shown when it is whole and, in a REPLACE, if what stands before it can still become right
-for the parser of the file's language, where there is one.
+for the parser of the file's language, where there is one. The first lines of a REPLACE that are as
+those that are looked for are shown with the first one that is not.
 """
 
 from __future__ import annotations
@@ -20,6 +21,10 @@ _TO_COME = ("incomplete input", "expected an indented block")
 """What Python says where the beginning is right and more has to follow."""
 
 
+MOST_PARSED = 2000
+"""Lines that are read with each line that is written, a few ms; longer files at the end only."""
+
+
 class RejectedLineError(Exception):
     """The line that came does not go with what stands there: it is to be written again."""
 
@@ -36,6 +41,8 @@ class WrittenEdit:
         self.searched: list[str] = []
         self.lines: list[str] = []
         """Of REPLACE."""
+        self._shown = 0
+        """Of these, how many are in `said`."""
         self.at_end = False
         """It was the end that was rejected."""
         self._state = "name"
@@ -56,8 +63,18 @@ class WrittenEdit:
         *whole, self._line = f"{self._line}{text}".split("\n")
         for line in whole:
             self._take_line(line)
-            self.said += f"{line}\n"
+            self.said += self._shown_with(line)
         return self.said[before:]
+
+    def _shown_with(self, line: str) -> str:
+        """What may be shown now that a line was taken."""
+        ends = self._state == "done"
+        if not ends and not self.lines:
+            return f"{line}\n"
+        if not ends and self.lines == self.searched[: len(self.lines)]:
+            return ""
+        shown, self._shown = self.lines[self._shown :], len(self.lines)
+        return "".join(f"{one}\n" for one in (*shown, *([REPLACE] * ends)))
 
     def _take_line(self, line: str) -> None:
         if self._state == "name":
@@ -93,14 +110,16 @@ class WrittenEdit:
         return list(self._files[self.path]).index(self.searched[0])
 
     def again(self) -> None:
-        """The line that is not whole, or was rejected, is forgotten."""
+        """What was not shown is forgotten: it is written again."""
         self._line = ""
+        del self.lines[self._shown :]
 
     def end(self) -> str:
         """End it where it is; returns what is to be shown for that.
 
         Of the lines that are looked for those stay that come behind as many as were put in, or some
-        more or fewer, so that the file reads well. Without any such line it cannot be ended.
+        more or fewer, so that the file reads well, perhaps behind what closes a bracket or a
+        string. Without any such line it cannot be ended.
         """
         self.again()
         if not self.searched:
@@ -108,13 +127,20 @@ class WrittenEdit:
         begun = f"{DIVIDER}\n" * (self._state == "search")
         count = len(self.searched)
         rows = sorted(range(count + 1), key=lambda row: abs(row - len(self.lines)))
-        ends = (self.searched[row:] for row in rows)
+        ends = [[*close, *self.searched[row:]] for close in self._closing() for row in rows]
         fitting = (end for end in ends if self._fits([*self.lines, *end]))
         rest = next(fitting, self.searched if not self.lines else [])
         self.lines, self._state = [*self.lines, *rest], "done"
         text = begun + "".join(f"{line}\n" for line in (*rest, REPLACE))
         self.said += text
         return text
+
+    def _closing(self) -> list[list[str]]:
+        """Lines that may close what the lines that were put in have opened; first none."""
+        last = next((line for line in reversed(self.lines) if line.strip()), "")
+        indent = last[: len(last) - len(last.lstrip())]
+        signs = ('"""', "'''", ")", "]", "}", "pass", "    pass") if _is_python(self.path) else ()
+        return [[], *([f"{indent}{sign}"] for sign in signs if self.lines)]
 
     def _fits(self, lines: Sequence[str]) -> bool:
         return reads_well(self.path, self.text_with(lines))
@@ -124,7 +150,7 @@ def reads_well(path: str, lines: Sequence[str]) -> bool:
     """Whether a file's text is right for the parser of its language; where there is none, it is."""
     text = "\n".join([*lines, ""])
     try:
-        if path.endswith((".py", ".pyi")):
+        if _is_python(path):
             _parse(text, 0)
         elif path.endswith(".json"):
             json.loads(text)
@@ -139,7 +165,7 @@ def reads_well(path: str, lines: Sequence[str]) -> bool:
 
 def may_go_on(path: str, lines: Sequence[str]) -> bool:
     """Whether something may follow these first lines of a file that makes it right."""
-    if not path.endswith((".py", ".pyi")):
+    if not _is_python(path) or len(lines) > MOST_PARSED:
         return True
     try:
         _parse("\n".join([*lines, ""]), _INCOMPLETE)
@@ -150,6 +176,10 @@ def may_go_on(path: str, lines: Sequence[str]) -> bool:
     except (ValueError, RecursionError, MemoryError):
         return True
     return True
+
+
+def _is_python(path: str) -> bool:
+    return path.endswith((".py", ".pyi"))
 
 
 def _parse(text: str, flags: int) -> None:
