@@ -216,6 +216,16 @@ async def test_what_passed_in_this_session_needs_no_second_look_when_it_fails() 
     assert ("pytest", "test_cache.py") in runner.commands
 
 
+async def test_what_a_hunk_cured_is_as_before_when_that_is_taken_out() -> None:
+    """What passed counts while all hunks stand with which it passed."""
+    world, runner = stand(verifier("pytest", "tests", RunReport((BOOM,))))
+    assert await verify(world, intents.Verify(whole=True)) == "passed"
+    world.session.submit(intents.Reject(None))
+    lands(world, "cache.py", "x = 3")
+    runner.status["pytest"] = 1
+    assert await verify(world) == "same"
+
+
 async def test_stopping_ends_all_of_them() -> None:
     world, runner = stand(verifier("ruff", "lint"), verifier("pytest", "tests"))
     runner.hold = asyncio.Event()

@@ -1,17 +1,18 @@
 """What failed before anything was changed: a verdict is about the difference.
 
 What failed is run once more on the texts without any hunk of the session, in a shadow; what is
-found is kept by these texts. Where all passed at any time in the session that is not needed: what
-fails afterwards is new.
+found is kept by these texts. Where all passed before with hunks that still stand that is not
+needed: what fails now is new.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec.structs import replace
 
+from tui.core.document.hunk import Decision, Hunk
 from tui.core.files import digest_of
 from tui.core.programs import RunResult
 from tui.core.run_report import FailedTest, RunReport
@@ -32,12 +33,14 @@ class Baseline:
         self._services = services
         self._known: dict[bytes, dict[Key, bool]] = {}
         """Texts -> what was looked at on them, and whether it failed."""
-        self._passed: set[str] = set()
-        """Names of commands."""
+        self._passed: dict[str, set[int]] = {}
+        """Names of commands, and the hunks that stood when all that it judges passed."""
 
-    def passed(self, command: VerifyCommand) -> None:
-        """All that it judges passed."""
-        self._passed.add(command.name)
+    def passed(self, command: VerifyCommand, waiting: Iterable[Hunk]) -> None:
+        """All that it judges passed, with these hunks and what is accepted."""
+        hunks = self._services.state.workspace.hunks
+        accepted = (hunk for hunk in hunks if hunk.decision is Decision.ACCEPTED)
+        self._passed[command.name] = {hunk.id for hunk in (*waiting, *accepted)}
 
     def forget(self) -> None:
         """Somebody changed files that nobody looks after here."""
@@ -59,7 +62,7 @@ class Baseline:
         if not report.failed or report.fault or result.timed_out or shadows is None:
             return report
         if texts is None:
-            if command.name in self._passed:
+            if self._is_new(command):
                 return report
             texts = await self._before()
             if not texts:
@@ -76,6 +79,14 @@ class Baseline:
         old = [one for one in report.failed if known[_key(command, one)]]
         new = [one for one in report.failed if not known[_key(command, one)]]
         return replace(report, failed=tuple(new), known=(*report.known, *old))
+
+    def _is_new(self, command: VerifyCommand) -> bool:
+        """Whether it passed before something was added to what stood then."""
+        if command.name not in self._passed:
+            return False
+        hunks = self._services.state.workspace.hunks
+        stand = {one.id for one in hunks if one.decidable or one.decision is Decision.ACCEPTED}
+        return self._passed[command.name] <= stand
 
     async def _before(self) -> dict[str, bytes | None]:
         """The texts without any hunk of the session, of the files that have some."""

@@ -50,6 +50,7 @@ from tui.errors import DuettoError, FileRefused
 
 if TYPE_CHECKING:
     from tui.core.document.disk_plan import StillScreen
+    from tui.core.document.hunk import Hunk
     from tui.engine.baseline import Baseline
     from tui.engine.blaming import Blaming, ScreenRun
     from tui.engine.fixing import Fixing, ScreenVerdict
@@ -375,7 +376,8 @@ class Verification:
         finally:
             for one in filter(None, shadows):
                 one.close()
-        self._note_wholes(run for run in runs if run.command in found)
+        wholes = [run for run in runs if run.command in found]
+        self._note_wholes(wholes, () if shadow is None else screen.waiting)
         verdict = common_verdict([(run.kind, run.verdict) for run in runs])
         if wanted.files and verdict != "failed":
             return  # nothing is known of the rest
@@ -425,11 +427,11 @@ class Verification:
             return VerifierLanes((), (*lanes.checks, *lanes.tests))  # one at a time
         return lanes
 
-    def _note_wholes(self, wholes: Iterable[_Run]) -> None:
+    def _note_wholes(self, wholes: Iterable[_Run], waiting: Sequence[Hunk]) -> None:
         """Learn from runs on the whole project."""
         for run in wholes:
             if run.verdict == "passed":
-                self._baseline.passed(run.command)
+                self._baseline.passed(run.command, waiting)
             if run.verdict in ("passed", "failed"):
                 quick = run.result.seconds < _QUICK_S
                 (self._quick.add if quick else self._quick.discard)(run.command.name)
