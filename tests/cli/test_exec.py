@@ -175,6 +175,67 @@ def test_attempts_are_a_table_and_only_apply_writes(
     assert snapshot(root) != before
 
 
+def git(root: Path, *arguments: str) -> None:
+    who = ("-c", "user.name=x", "-c", "user.email=x@x", "-c", "protocol.file.allow=always")
+    subprocess.run(["git", *who, *arguments], cwd=root, check=True, capture_output=True)
+
+
+def odd_tree(root: Path, kind: str) -> None:
+    """Make a checkout of this kind of the practice."""
+    if kind == "plain":
+        return
+    git(root, "init", "-q")
+    git(root, "add", "-A")
+    git(root, "commit", "-qm", "one")
+    if kind == "detached":
+        git(root, "commit", "-q", "--allow-empty", "-m", "two")
+        git(root, "checkout", "-q", "HEAD~1")
+    elif kind == "submodule":
+        other = root.parent / "other"
+        other.mkdir()
+        (other / "x.py").write_text("x = 1\n")
+        git(other, "init", "-q")
+        git(other, "add", "-A")
+        git(other, "commit", "-qm", "one")
+        git(root, "submodule", "add", "-q", str(other), "vendor")
+        git(root, "commit", "-qm", "with a submodule")
+    elif kind == "sparse":
+        (root / "heavy").mkdir()
+        (root / "heavy" / "a.py").write_text("x = 1\n")
+        git(root, "add", "-A")
+        git(root, "commit", "-qm", "more")
+        git(root, "sparse-checkout", "set", "ledger", "tests")
+        assert not (root / "heavy").exists()
+    elif kind == "10 GB":
+        for number in range(10):
+            with (root / f"disk-{number}.img").open("wb") as file:
+                file.truncate(1 << 30)
+
+
+def whole_tree(root: Path) -> dict[str, tuple[int, int, bytes]]:
+    """All files, git's too, with their modes and sizes, and of those of a usual size the bytes."""
+    found = {}
+    for path in root.rglob("*"):
+        about = path.lstat()
+        data = path.read_bytes() if path.is_file() and about.st_size < 1 << 20 else b""
+        found[str(path.relative_to(root))] = (about.st_mode, about.st_size, data)
+    return found
+
+
+@pytest.mark.parametrize("kind", ["plain", "detached", "submodule", "sparse", "10 GB"])
+def test_attempts_in_an_odd_tree_change_nothing_of_it(
+    environment: dict[str, str], root: Path, home: Path, kind: str
+) -> None:
+    quiet_mistakes(home)
+    odd_tree(root, kind)
+    before = whole_tree(root)
+    done = run(environment, f"/attempts 2 --all {PROMPT}", "-C", str(root))
+    assert done.returncode == 0, done.stderr
+    table = json.loads(done.stdout)
+    assert [one["verdict"] for one in table["attempts"]] == ["passed", "passed"]
+    assert whole_tree(root) == before
+
+
 def test_where_no_attempt_passes_exec_says_so(
     environment: dict[str, str], root: Path, home: Path
 ) -> None:
