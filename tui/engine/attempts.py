@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from tui.core.attempts import DEFAULT, MOST, AttemptPlan, JudgedRun, Ranked, Result, Tally, ranked
 from tui.core.conversation import BlockKind
 from tui.core.files import counted
-from tui.core.inert_text import PROSE, inert
+from tui.core.inert_text import PROSE, brief, inert
 from tui.core.meter import MeterView, TurnClocks, dollars
 from tui.core.patches.bringing_home import LaneFile
 from tui.core.patches.lane_difference import difference, hunk_count, with_hunks
@@ -43,6 +43,8 @@ _MOST_NOTED = 5
 """Attempts that the conversation lists when they are over."""
 _SAID_CHARS = 20_000
 """Of what a model said that is kept of an attempt; the end."""
+_WHY_CHARS = 80
+"""Of what a model said that changed nothing."""
 AttemptState = Literal["waiting", "answering", "judging", "over"]
 
 
@@ -694,4 +696,7 @@ def _trouble_words(trouble: Trouble | None) -> str:
 
 def _unchanged(row: Attempt) -> str:
     """Why nothing is there to judge."""
-    return "it changed nothing" if row.said.strip() else "the model answered nothing"
+    said = brief(
+        row.said.strip().rpartition("\n\n")[2], _WHY_CHARS
+    )  # its last words: perhaps it refuses
+    return f"it changed nothing, and says: {said}" if said else "the model answered nothing"
