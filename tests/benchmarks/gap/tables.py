@@ -82,7 +82,8 @@ def curve(tries: Tries) -> Table:
             f" {100 * off:.1f} points."
         )
     count = len(tries)
-    return Table(f"Of k tries, the mean of {count} tasks", ("k", *CHOOSERS), rows, note)
+    title = f"Of k tries, the mean of {count} tasks with {least} tries or more"
+    return Table(title, ("k", *CHOOSERS), rows, note)
 
 
 def grades(tasks: Sequence[Task], tries: Tries) -> Table:
