@@ -119,9 +119,8 @@ class FrameSocket(ClientConnection):
         super().__init__(*args, **kwargs)
         self.heard_at = self.loop.time()
         """When the last byte came, in the loop's time."""
-        self.frames_in = 0
-        self.bytes_in = 0
-        """Payload of the text messages."""
+        self.frames_in, self.bytes_in = 0, 0
+        """Text messages, and their payload."""
         self.stopped = False
         """Nothing more is handed on."""
         self.beside: LoopShare | None = None
