@@ -23,6 +23,7 @@ from tui.bridge.local.written_edit import WrittenEdit
 from tui.bridge.providers.catalogue import WINDOW
 from tui.bridge.rehearsal.answers import function_call
 from tui.bridge.time_slices import aside
+from tui.core.typed_data import typed
 from tui.core.wire.address import Address
 from tui.core.wire.events import Usage
 
@@ -141,7 +142,7 @@ class LocalEndpoint:
 def _options(options: Mapping[str, Any]) -> LocalOptions:
     """Raises Refused: an option is not understood."""
     try:
-        return msgspec.convert(dict(options), LocalOptions)
+        return typed(dict(options), LocalOptions)
     except msgspec.ValidationError as error:
         words = f"An option of this endpoint is not understood: {error}."
         raise Refused(400, "invalid_endpoint", words) from error

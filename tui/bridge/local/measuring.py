@@ -10,6 +10,7 @@ from msgspec import Struct
 from tui.bridge.endpoints.base import Broken
 from tui.bridge.local.process import ModelServer
 from tui.bridge.upstream.client import Upstream
+from tui.core.typed_data import from_json
 from tui.core.wire.json_writing import request_body
 
 _TOKENS = 48
@@ -50,7 +51,7 @@ async def measured_speed(server: ModelServer, upstream: Upstream) -> LocalSpeed:
     there = msgspec.structs.replace(address, url=f"{address.url}/chat/completions")
     fetched = await upstream.fetch(there, request_body(body), _MOST_BYTES)
     try:
-        told = msgspec.json.decode(fetched.body, type=_Timed).timings
+        told = from_json(fetched.body, _Timed).timings
     except msgspec.DecodeError as error:
         raise Broken("The model on this machine gave no answer that can be measured.") from error
     return LocalSpeed(ready_s, told.prompt_per_second, told.predicted_per_second)

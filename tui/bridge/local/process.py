@@ -22,6 +22,7 @@ from msgspec import Struct
 from tui import own_process
 from tui.bridge.endpoints.base import Refused
 from tui.bridge.local.model_file import ModelFile, check_machine, free_bytes
+from tui.core.typed_data import from_json
 from tui.core.wire.address import Address
 
 READY_S = 300.0
@@ -161,7 +162,7 @@ def threads() -> int:
 
 def _said(line: bytes) -> dict[str, str]:
     try:
-        return msgspec.json.decode(line, type=dict[str, str])
+        return from_json(line, dict[str, str])
     except msgspec.DecodeError:
         return {}
 
