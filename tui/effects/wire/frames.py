@@ -140,9 +140,8 @@ class FrameSocket(ClientConnection):
         self._resuming: asyncio.Handle | None = None
         self._foreign_bytes = 0
         """Of the library's present frame, still to come."""
-        limit = self.protocol.max_message_size or sys.maxsize
-        self._limit_bytes = limit
-        self._plain_bytes = min(limit, UNWEIGHED_BYTES)
+        self._limit_bytes = self.protocol.max_message_size or sys.maxsize
+        self._plain_bytes = min(self._limit_bytes, UNWEIGHED_BYTES)
         """The longest text frame to be split here; less than none within anything else."""
         self._text: _Text | None = None
         """A plain text that comes in pieces; the library sees its frames as empty ones."""
