@@ -235,3 +235,28 @@ def test_a_table_is_stronger_than_what_the_provider_says_of_a_model() -> None:
     told = options_over(known.options, spec.options)
     assert told["forced_calls"] is True
     assert told["body"] == {"cache_control": {"type": "ephemeral"}, "store": True}
+
+
+def test_a_model_on_this_machine_is_the_file_that_is_named(paths: Paths) -> None:
+    text = '[endpoints.local]\nmodel = "/models/tiny-1b.gguf"\n'
+    models = resolve(parse(text, ""), ModelFlags(endpoint="local"), {}, paths)
+    assert {role: spec.model for role, spec in models.roles.items()} == {"fast": "tiny-1b"}
+    assert only(models).bridged
+    assert only(models).spec.options["model"] == "/models/tiny-1b.gguf"
+    own = '[endpoints.mine]\nprovider = "local"\nmodel = "/models/own.gguf"\n'
+    models = resolve(parse(own, ""), ModelFlags(endpoint="mine"), {}, paths)
+    assert models.roles["fast"].model == "own"
+
+
+def test_without_a_file_one_sentence_says_what_to_do(
+    paths: Paths, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.path", [])
+    with pytest.raises(UsageError, match=r"no GGUF file is known: set \[endpoints.local\] model"):
+        resolve(parse("", ""), ModelFlags(endpoint="local"), {}, paths)
+
+
+def test_a_file_of_a_model_is_for_this_machine_only(paths: Paths) -> None:
+    text = '[endpoints.groq]\nmodel = "llama"\n[models.fast]\nname = "m"\n'
+    with pytest.raises(UsageError, match="is the file of a model on this machine"):
+        resolved(paths, text)

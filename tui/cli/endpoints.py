@@ -194,6 +194,11 @@ def declared(name: str, sources: Sources) -> Declared:
     spec = msgspec.structs.replace(base, **_said(table, base))
     if wrong := kinds.unknown(spec.kind):
         raise UsageError(f"[endpoints.{name}] kind: {wrong}")
+    if table.model and spec.kind != "local":
+        raise UsageError(
+            f"[endpoints.{name}] model is the file of a model on this machine: name this server's "
+            'under [models.fast], or set provider = "local"'
+        )
     if spec.key_env and not is_variable(spec.key_env):
         raise UsageError(f"--key-env {NO_VARIABLE}")
     header = next((one for one in spec.headers if one.lower() == spec.key_header.lower()), None)
@@ -321,6 +326,8 @@ def _said(table: EndpointSettings, base: EndpointSpec) -> dict[str, Any]:
         },
         "models": {name: _table_facts(one) for name, one in table.models.items()},
     }
+    if (table.kind or base.kind) == "local":
+        said["models"] = _local_models(table) | said["models"]
     if table.key_env is not None:
         said["key_env"] = table.key_env
     if table.key_header is not None:
@@ -333,6 +340,14 @@ def _said(table: EndpointSettings, base: EndpointSpec) -> dict[str, Any]:
 def _local(table: EndpointSettings) -> dict[str, Any]:
     """The file of a model that runs on this machine."""
     return {"model": table.model} if table.model else {}
+
+
+def _local_models(table: EndpointSettings) -> dict[str, ModelFacts]:
+    """Those that this machine can run."""
+    from tui.bridge.endpoints.base import ModelFacts
+    from tui.bridge.local.model_file import model_names
+
+    return {name: ModelFacts() for name in model_names(table.model)}
 
 
 def _others(options: Mapping[str, Any], said: Mapping[str, Any]) -> dict[str, Any]:

