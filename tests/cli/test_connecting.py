@@ -225,9 +225,9 @@ async def test_a_server_by_its_address_gets_a_name_and_a_variable(
     assert (await port.models(chosen)).models
     await port.plan(chosen)
     written = await port.write(chosen)
-    assert written.endpoint == "local"
+    assert written.endpoint == "localhost"
     settings = load(setup.paths.config_file)
-    assert settings.endpoints["local"].key_env == "LOCAL_API_KEY"
-    assert ring.entries == {("duetto", "local"): KEY}
+    assert settings.endpoints["localhost"].key_env == "LOCALHOST_API_KEY"
+    assert ring.entries == {("duetto", "localhost"): KEY}
     again = await port.plan(chosen)
     assert again.lines == (), "the same server is the same table"

@@ -260,3 +260,9 @@ def test_a_file_of_a_model_is_for_this_machine_only(paths: Paths) -> None:
     text = '[endpoints.groq]\nmodel = "llama"\n[models.fast]\nname = "m"\n'
     with pytest.raises(UsageError, match="is the file of a model on this machine"):
         resolved(paths, text)
+
+
+def test_a_server_that_is_called_local_stays_what_it_is(paths: Paths) -> None:
+    text = '[endpoints.local]\nurl = "http://127.0.0.1:8000/v1"\n[models.fast]\nname = "m"\n'
+    endpoint = only(resolved(paths, text))
+    assert (endpoint.spec.kind, endpoint.spec.url) == ("auto", "http://127.0.0.1:8000/v1")

@@ -372,7 +372,7 @@ def _difference(old: str, new: str) -> tuple[PlannedLine, ...]:
 def _name_for(host: str, taken: set[str]) -> str:
     """A name for a server of this host that nobody has."""
     parts = [part for part in host.lower().split(".") if part not in ("www", "api")]
-    stem = "local" if is_loopback(host) else (parts[-2] if len(parts) > 1 else "".join(parts))
+    stem = "localhost" if is_loopback(host) else (parts[-2] if len(parts) > 1 else "".join(parts))
     stem = re.sub(r"[^a-z0-9-]", "-", stem).strip("-") or "server"
     numbers = (f"{stem}-{number}" for number in range(2, 1000))
     return stem if stem not in taken else next(name for name in numbers if name not in taken)
