@@ -8,6 +8,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
 
+from tui.core.files import counted
 from tui.core.inert_text import inert
 from tui.core.meter import dollars
 from tui.core.patches.lane_difference import difference
@@ -22,6 +23,8 @@ from tui.ui.screens.status import Parts, StatusScreen, paragraph
 from tui.ui.styled_text import Piece, clip, one_line
 
 TICK_S = 0.2
+_STREAMED_LINES = 60
+"""Of what an attempt changes, and of what its model says, while it goes on."""
 _LEAST_WIDTH = 30
 _FIGURES = 11, 12, 9, 9, 9
 """Cells of the difference, tokens, their rate, the price and the time."""
@@ -210,15 +213,22 @@ class AttemptScreen(StatusScreen):
         for command in row.denied:
             parts.append((clip(f"  not allowed: {one_line(command)}", width) + "\n", "$warning"))
         changes = row.changes if row.lane is None else row.lane.changes
-        for line in difference(changes):
+        for line in self._end_of([*difference(changes)]):
             colour = COLOURS.get(line[:1], "$muted")
             words = inert(line.removeprefix("=").expandtabs(4))
             parts.append((f"{clip(words, width)}\n", colour))
         if said := said_by(row).strip():
             parts.append(("\n", ""))
-            for line in said.split("\n"):
+            for line in self._end_of(said.split("\n")):
                 parts += paragraph(one_line(line), "$foreground", width, "")
         return Content.assemble(*parts).rstrip("\n")
+
+    def _end_of(self, lines: list[str]) -> list[str]:
+        """All lines; the last ones as long as more come, for all are laid out anew each time."""
+        left = len(lines) - _STREAMED_LINES
+        if self._attempt.state == "over" or left <= 0:
+            return lines
+        return [f"… {counted(left, 'more line')} when it is over", *lines[left:]]
 
 
 COLOURS = {"+": "$success", "-": "$error", "=": "bold $accent"}
