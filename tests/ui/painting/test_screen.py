@@ -17,7 +17,6 @@ from textual.strip import Strip
 
 from tests.support.scripted_app import running, settled, until
 from tests.support.scripted_session import ScriptedSession
-from tests.support.tables import each
 from tui.ui.app import DuettoApp
 from tui.ui.editor.overview import Overview
 from tui.ui.editor.sides import Tabs
@@ -161,22 +160,21 @@ async def test_what_the_terminal_lost_is_written_again(glass: Glass) -> None:
         await until(pilot, lambda: glass.rows() == held(app))
 
 
-@each("pane", ["prompt", "editor"])
-async def test_a_key_is_seen_before_what_else_is_to_be_painted(glass: Glass, pane: str) -> None:
+async def test_a_key_is_seen_before_what_else_is_to_be_painted(glass: Glass) -> None:
     session = ScriptedSession()
     session.open("ledger/cache.py")
     async with running(session) as (app, pilot):
-        await pilot.press("alt+2" if pane == "editor" else "alt+1")
-        await pilot.press("z")
-        await still(app, session, pilot)
         queue = KeyQueue(app.post_message, asyncio.get_running_loop())
         queue.first = app.session.input_first
-        glass.frames.clear()
-        set_dim(app.bench.header, dim=True)
-        queue.add(TypedKey(events.Key("q", "q")))
-        await until(pilot, lambda: "ledger/" in "".join(glass.frames))
-        first = next(number for number, text in enumerate(glass.frames) if "ledger/" in text)
-        assert any("q" in text for text in glass.frames[:first])
+        for pane in ("alt+2", "alt+1"):
+            await pilot.press(pane, "z")
+            await still(app, session, pilot)
+            glass.frames.clear()
+            set_dim(app.bench.header, dim=pane == "alt+2")
+            queue.add(TypedKey(events.Key("q", "q")))
+            await until(pilot, lambda: "ledger/" in "".join(glass.frames))
+            first = next(number for number, text in enumerate(glass.frames) if "ledger/" in text)
+            assert any("q" in text for text in glass.frames[:first]), pane
         await still(app, session, pilot)
         assert_alike(app, glass)
 

@@ -164,19 +164,18 @@ async def test_one_that_says_nothing_new_is_not_painted_again() -> None:
         assert "Something else." in str(report.content)
 
 
-async def test_of_one_that_goes_on_the_end_is_shown() -> None:
+def test_of_one_that_goes_on_the_end_is_shown() -> None:
     """All of it would be laid out several times a second."""
     session = ScriptedSession()
     session.attempts = shown = Shown()
     row = shown.rows[0]
     row.said = "\n".join(f"line {number}" for number in range(500))
-    async with running(session):
-        screen = AttemptScreen(session.as_session(), row)
-        assert "line 7\n" in str(screen.report(60))
-        row.state = "answering"
-        said = str(screen.report(60))
-        assert said.endswith("line 499")
-        assert "… 440 more lines when it is over\nline 440\n" in said
+    screen = AttemptScreen(session.as_session(), row)
+    assert "line 7\n" in str(screen.report(60))
+    row.state = "answering"
+    said = str(screen.report(60))
+    assert said.endswith("line 499")
+    assert "… 440 more lines when it is over\nline 440\n" in said
 
 
 async def test_other_words_below_the_table_are_painted() -> None:
