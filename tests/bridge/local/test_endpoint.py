@@ -97,6 +97,7 @@ async def test_a_line_that_is_wrong_is_never_shown_and_is_written_again(stage: A
     assert one.asked[-1]["temperature"] > one.asked[0]["temperature"]
 
 
+@pytest.mark.slow
 async def test_a_model_that_writes_no_right_line_ends_with_the_file_s_own(stage: Any) -> None:
     one = await stage(f"{HEAD}    no no\n", *["    no no\n"] * 20)
     events = await one.turn(BLOCK, "make it three")
@@ -124,12 +125,14 @@ async def test_a_file_that_the_prompt_names_is_read_first(stage: Any) -> None:
     assert (call["name"], json.loads(call["arguments"])) == ("read_file", {"path": "a.py"})
 
 
+@pytest.mark.slow
 async def test_who_may_not_change_files_gets_words(stage: Any) -> None:
     one = await stage("It returns x.")
     assert prose(await one.turn(BLOCK, "what is it?", tools=TOOLS[1:])) == "It returns x."
     assert "grammar" not in one.asked[0]
 
 
+@pytest.mark.slow
 async def test_what_a_library_does_not_know_is_said_by_name(stage: Any) -> None:
     one = await stage("", name="unknown")
     refused = (await one.turn(BLOCK, "x", model="unknown"))[-1]
@@ -152,6 +155,7 @@ async def test_another_model_is_refused_with_the_name_of_the_one_there_is(stage:
     assert "there are tiny." in refused["error"]["message"]
 
 
+@pytest.mark.slow
 async def test_the_process_ends_with_the_bridge(stage: Any, bridge: Bridge) -> None:
     one = await stage(GOOD)
     await one.turn(BLOCK, "double it")

@@ -119,6 +119,7 @@ class LocalEndpoint:
         writer.served = asked.model
         writing = Writing(plan, asked, chat_address(address, "/chat/completions"), self._upstream)
         index = writer.item_added({"type": "message"})
+        await writer.flush()  # the first line may take a while
 
         async def say(text: str) -> None:
             writer.delta(index, text)
