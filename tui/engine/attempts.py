@@ -695,8 +695,6 @@ def _trouble_words(trouble: Trouble | None) -> str:
 
 
 def _unchanged(row: Attempt) -> str:
-    """Why nothing is there to judge."""
-    said = brief(
-        row.said.strip().rpartition("\n\n")[2], _WHY_CHARS
-    )  # its last words: perhaps it refuses
+    """Why nothing is there to judge, by the last words of the model: perhaps it refuses."""
+    said = brief(row.said.strip().rpartition("\n\n")[2], _WHY_CHARS)
     return f"it changed nothing, and says: {said}" if said else "the model answered nothing"
