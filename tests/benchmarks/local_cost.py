@@ -61,7 +61,7 @@ def measure(*, quick: bool, tell: Tell) -> Findings:
         shown = files()
         for _ in range(5 if quick else 15):
             begun_s = time.process_time()
-            grammar = edit_grammar(shown)
+            grammar = edit_grammar(shown, {})
             findings.add(Spot(MADE, FILES), 1000 * (time.process_time() - begun_s))
         with findings.guarded("the model"):
             try:

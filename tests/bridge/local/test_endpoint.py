@@ -97,6 +97,22 @@ async def test_a_line_that_is_wrong_is_never_shown_and_is_written_again(stage: A
     assert one.asked[-1]["temperature"] > one.asked[0]["temperature"]
 
 
+async def test_of_a_long_file_the_beginning_is_changed_so_that_the_whole_is_right(
+    stage: Any,
+) -> None:
+    lines = ["A = 1", "B = [", *(f"    {n}," for n in range(900)), "]", "A = 1"]
+    text = "".join(f"{line}\n" for line in lines)
+    count = str(len(lines))
+    said = "b.py\n<<<<<<< SEARCH\n    3,\n=======\n    30,\n>>>>>>> REPLACE\n"
+    one = await stage(said)
+    events = await one.turn(file_block("b.py", text, from_="1", to=count, lines=count), "more")
+    assert prose(events) == said
+    (asked,) = one.asked
+    assert "    899," not in asked["messages"][1]["content"]
+    assert "899," not in asked["grammar"]
+    assert '"A = 1' not in asked["grammar"].partition("\n")[0]  # it is there twice
+
+
 @pytest.mark.slow
 async def test_a_model_that_writes_no_right_line_ends_with_the_file_s_own(stage: Any) -> None:
     one = await stage(f"{HEAD}    no no\n", *["    no no\n"] * 20)

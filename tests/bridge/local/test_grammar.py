@@ -35,7 +35,7 @@ FILES = st.dictionaries(
 def test_any_text_of_the_grammar_lands_where_it_says(
     files: dict[str, list[str]], seed: int
 ) -> None:
-    grammar = edit_grammar(files)
+    grammar = edit_grammar(files, {})
     if not grammar:
         return  # no line is there only once
     edit, text = WrittenEdit(files), Gbnf(grammar, Random(seed)).drawn()
@@ -61,13 +61,13 @@ def test_what_is_written_again_has_so_many_lines(seed: int, least: int, more: in
 
 
 def test_long_lines_and_signs_that_nobody_sees_are_not_looked_for() -> None:
-    assert edit_grammar({"a.txt": ["x" * (MOST_CHARS + 1), "a\x1bb", "  ", "y", "y"]}) == ""
-    assert edit_grammar({"a.txt": []}) == ""
+    assert edit_grammar({"a.txt": ["x" * (MOST_CHARS + 1), "a\x1bb", "  ", "y", "y"]}, {}) == ""
+    assert edit_grammar({"a.txt": []}, {}) == ""
 
 
 def test_a_search_is_bounded_and_so_is_what_comes_for_it() -> None:
     lines = [f"line {row}" for row in range(100)]
-    drawn = [Gbnf(edit_grammar({"a": lines}), Random(seed)).drawn() for seed in range(9)]
+    drawn = [Gbnf(edit_grammar({"a": lines}, {}), Random(seed)).drawn() for seed in range(9)]
     for text in drawn:
         searched, _, put = text.partition("=======\n")
         assert searched.count("\n") - 2 <= MOST_SEARCHED
@@ -75,6 +75,8 @@ def test_a_search_is_bounded_and_so_is_what_comes_for_it() -> None:
 
 
 def test_a_model_may_end_only_where_it_is_allowed_to() -> None:
-    texts = {Gbnf(edit_grammar({"a": ["b"]}, may_end=True), Random(n)).drawn() for n in range(20)}
+    texts = {
+        Gbnf(edit_grammar({"a": ["b"]}, {}, may_end=True), Random(n)).drawn() for n in range(20)
+    }
     assert "" in texts
     assert len(texts) > 1

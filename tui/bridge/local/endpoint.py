@@ -111,8 +111,8 @@ class LocalEndpoint:
     async def _edited(self, of: tuple[LocalPlan, Asked, Address], writer: ResponseWriter) -> bool:
         """Have edits written; False: no line of the files is one that an edit could begin at."""
         plan, asked, address = of
-        files: dict[str, list[str]] = dict(plan.files)
-        grammar = await asyncio.to_thread(edit_grammar, files)
+        files, shown = dict(plan.files), dict(plan.shown)
+        grammar = await asyncio.to_thread(edit_grammar, files, shown)
         if not grammar:
             return False
         writer.left_out(_LEFT_OUT)
@@ -129,12 +129,13 @@ class LocalEndpoint:
         small = self._servers[asked.model].file.size_bytes < SMALL_BYTES
         for number in range(1 if small else MOST_EDITS):
             if number:
-                grammar = await asyncio.to_thread(edit_grammar, files, may_end=True)
+                grammar = await asyncio.to_thread(edit_grammar, files, shown, may_end=True)
             edit = WrittenEdit(files)
             await writing.write(edit, grammar)
             if not edit.done:
                 break
             files[edit.path] = edit.text_with(edit.lines)
+            shown[edit.path] += len(edit.lines) - len(edit.searched)
         writer.item_done(index)
         writer.finish()
         return True

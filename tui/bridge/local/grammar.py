@@ -27,17 +27,21 @@ other ::= [^\n<=>] rest
 """A line that is no marker: of the signs that markers are made of at most one begins it."""
 
 
-def edit_grammar(files: Mapping[str, Sequence[str]], *, may_end: bool = False) -> str:
+def edit_grammar(
+    files: Mapping[str, Sequence[str]], shown: Mapping[str, int], *, may_end: bool = False
+) -> str:
     """For an edit of one of these files, by path their lines; ``may_end``: or none.
 
-    Empty: none of them has a line that an edit could begin at.
+    Of a file in ``shown`` only so many first lines can be changed. Empty: none of them has a line
+    that an edit could begin at.
     """
     rules: list[str] = []
     heads = []
     for number, (path, lines) in enumerate(files.items()):
         unusable = _unusable(lines)
-        if starts := _starts(lines, unusable):
-            rules += _followers(f"f{number}-", lines, unusable)
+        end = shown.get(path, len(lines))
+        if starts := [one for one in _starts(lines, unusable) if one[1] < end]:
+            rules += _followers(f"f{number}-", lines[:end], unusable)
             shared = _shared(starts, (0, len(starts), 0), f"f{number}-")
             head = _quoted(f"{path}\n{SEARCH}\n")
             heads.append(f"{head} ({shared})")

@@ -34,6 +34,8 @@ class LocalPlan(Struct, frozen=True):
     """The files to read."""
     files: dict[str, list[str]] = field(default_factory=dict)
     """Those that may be edited, by path their lines."""
+    shown: dict[str, int] = field(default_factory=dict)
+    """How many first lines of each the model sees, and may change."""
     messages: list[dict[str, str]] = field(default_factory=list)
     """What the model is told of an edit."""
 
@@ -54,10 +56,17 @@ def plan_of(asked: Asked, window: int) -> LocalPlan:
         return LocalPlan("read", tuple(missing[:MOST_READ]))
     order = [*named, *(path for path in parsed.files if path not in named)]
     known = [path for path in order if path in parsed.files and path not in parsed.stale]
-    files = _fitting({path: parsed.files[path] for path in known}, window)
-    if not files:
+    files = {path: _lines(parsed.files[path]) for path in known}
+    shown = _fitting(files, window)
+    if not shown:
         return LocalPlan("talk")
-    return LocalPlan("edit", files=files, messages=_messages(files, parsed.said))
+    seen = {path: files[path][:count] for path, count in shown.items()}
+    files = {path: files[path] for path in shown}
+    return LocalPlan("edit", files=files, shown=shown, messages=_messages(seen, parsed.said))
+
+
+def _lines(text: str) -> list[str]:
+    return text.removesuffix("\n").split("\n") if text else []
 
 
 def _may_edit(parsed: ParsedRequest, request: Any) -> bool:
@@ -77,25 +86,22 @@ def _named(parsed: ParsedRequest) -> Iterable[str]:
             yield from ending[:1] if len(ending) == 1 else ()
 
 
-def _fitting(texts: dict[str, str], window: int) -> dict[str, list[str]]:
-    """The lines that there is room for; the last file that is begun may lack its end."""
+def _fitting(files: dict[str, list[str]], window: int) -> dict[str, int]:
+    """How many lines there is room for; the last file that is begun may lack its end."""
     room = max(window - _KEPT_TOKENS, window // 2) * _CHARS_PER_TOKEN
-    files: dict[str, list[str]] = {}
-    for path, text in texts.items():
+    shown: dict[str, int] = {}
+    for path, lines in files.items():
         if room < len(path) + 100:
             break
-        lines = text.split("\n")
-        if lines[-1] == "":
-            lines.pop()
-        taken = []
+        taken = 0
         for line in lines:
             room -= len(line) + 1
             if room < 0:
                 break
-            taken.append(line)
+            taken += 1
         if taken:
-            files[path] = taken
-    return files
+            shown[path] = taken
+    return shown
 
 
 def _messages(files: dict[str, list[str]], said: list[str]) -> list[dict[str, str]]:
