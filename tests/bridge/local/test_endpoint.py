@@ -113,6 +113,13 @@ async def test_of_a_long_file_the_beginning_is_changed_so_that_the_whole_is_righ
     assert '"A = 1' not in asked["grammar"].partition("\n")[0]  # it is there twice
 
 
+async def test_a_model_that_says_only_the_name_of_a_file_is_not_asked_for_ever(stage: Any) -> None:
+    one = await stage("a.py\n", "a.py\n", "a.py\n")
+    events = await one.turn(BLOCK, "double it")
+    assert "ended without saying what to change" in json.dumps(events[-1])
+    assert len(one.asked) == 1
+
+
 @pytest.mark.slow
 async def test_a_model_that_writes_no_right_line_ends_with_the_file_s_own(stage: Any) -> None:
     one = await stage(f"{HEAD}    no no\n", *["    no no\n"] * 20)

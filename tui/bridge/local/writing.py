@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
 
 from msgspec.structs import replace
@@ -67,7 +68,9 @@ class Writing:
             if edit.done or not edit.said:
                 break
             if over:
-                await self.say(edit.end())
+                await self.say(await asyncio.to_thread(edit.end))
+                if not edit.done:
+                    raise Broken("The model on this machine ended without saying what to change.")
             else:
                 edit.again()
                 grammar = rest_grammar(min(least, edit.room), edit.room)
