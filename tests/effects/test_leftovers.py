@@ -21,27 +21,40 @@ def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "tmp"
 
 
-def left(place: Path, hours: float) -> Path:
+REPORT, OTHER = (f"duetto-{digit * 32}.report" for digit in "12")
+
+
+def left(place: Path, hours: float, mode: int = 0o700) -> Path:
     """A file, or with a name below it a folder, of so many hours ago."""
     if place.suffix:
         place.write_text("<testsuite/>")
     else:
         (place / "below").mkdir(parents=True, exist_ok=True)
+        place.chmod(mode)
         (place / "below/a.py").touch()
     os.utime(place, (time.time() - 3600 * hours,) * 2)
     return place
 
 
 def test_old_ones_go_and_all_else_stays(temporary: Path, tmp_path: Path) -> None:
-    gone = [left(temporary / "duetto-1.report", 2), left(temporary / "duetto-replay-x", 2)]
-    kept = [left(temporary / "duetto-2.report", 0), left(temporary / "mine.report", 9)]
-    kept += [left(temporary / "duetto-mine", 9), left(temporary / "duetto-command-x", 9)]
-    gone += [left(temporary / "duetto-command-y", 30)]
+    gone = [left(temporary / REPORT, 2), left(temporary / "duetto-replay-x_3abcde", 2)]
+    kept = [left(temporary / OTHER, 0), left(temporary / "mine.report", 9)]
+    kept += [left(temporary / "duetto-mine", 9), left(temporary / "duetto-command-abcdefgh", 9)]
+    gone += [left(temporary / "duetto-command-hgfedcba", 30)]
     elsewhere = left(tmp_path / "elsewhere", 9)
-    (temporary / "duetto-replay-y").symlink_to(elsewhere)
+    (temporary / "duetto-replay-abcdefgh").symlink_to(elsewhere)
     clear_left()
     assert not any(place.exists() for place in gone)
     assert all(place.exists() for place in (*kept, elsewhere / "below/a.py"))
+
+
+def test_what_the_user_named_alike_stays(temporary: Path) -> None:
+    """As a report of one's own, or a clone of a repository, which others may read."""
+    names = "duetto-speed.report", "duetto-replay-x.txt", "duetto-command-line-docs"
+    kept = [left(temporary / name, 99) for name in names]
+    kept += [left(temporary / "duetto-replay-recorder", 99, 0o755)]
+    clear_left()
+    assert all(place.exists() for place in kept)
 
 
 @pytest.mark.usefixtures("temporary")
