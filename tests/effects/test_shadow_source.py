@@ -114,6 +114,22 @@ def test_a_change_costs_only_its_folder(tmp_path: Path, monkeypatch: pytest.Monk
     assert looked == [f"{root}/one"]
 
 
+def test_many_folders_that_go_at_once_are_told_soon(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those that are watched are gone through once, not once for each that went."""
+    watch, names = noticing.FolderWatch(str(tmp_path)), [f"one/{number}" for number in range(900)]
+    for name in names:
+        (tmp_path / name).mkdir(parents=True)
+    if not all(watch.begin(name) for name in ("", "one", *names)) or watch.changed() is None:
+        pytest.skip("the kernel tells nothing of changes here")
+    shutil.rmtree(tmp_path / "one")
+    asked, outer = list[str](), noticing.outer
+    monkeypatch.setattr(noticing, "outer", lambda path: asked.append(path) or outer(path))
+    assert watch.changed() == {"", "one", *names}
+    assert len(asked) <= len(names)
+
+
 def test_a_file_with_two_names_may_be_written_by_the_other(tmp_path: Path) -> None:
     root = tree(tmp_path / "work")
     os.link(root / "a.py", tmp_path / "outside.py")

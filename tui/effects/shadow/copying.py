@@ -21,7 +21,7 @@ from operator import attrgetter
 from pathlib import Path
 
 from tui.core.programs import Entry, Overlay, Written, is_below
-from tui.effects.shadow.noticing import FolderWatch
+from tui.effects.shadow.noticing import FolderWatch, outer
 from tui.effects.shadow.overlay import (
     MOST_WRITTEN,
     ROOM,
@@ -205,7 +205,7 @@ class CopyShadow:
         clear(self._copy / path)
 
     def _make_folder(self, path: str) -> None:
-        for above in [*reversed(_above(path)), path]:
+        for above in [*reversed(outer(path)), path]:
             if above and above not in self._folders:
                 if not os.path.isdir(self._copy / above):
                     self._drop(above)
@@ -360,14 +360,6 @@ class CopyShadow:
 
 
 _NEVER: tuple[object, object] = (None, None)
-
-
-def _above(path: str) -> list[str]:
-    """Its folders, the inner ones first."""
-    found = []
-    while path := path.rpartition("/")[0]:
-        found.append(path)
-    return found
 
 
 _signs = attrgetter("st_mtime_ns", "st_size", "st_ino", "st_mode")
@@ -528,7 +520,7 @@ class ShadowSource:
         """Whether git does not ignore a file, or something in a folder; they are listed once."""
         if self._listed is None:
             listed = self._listing()
-            self._listed = {above for path in listed for above in (path, *_above(path))}
+            self._listed = {above for path in listed for above in (path, *outer(path))}
         return path in self._listed
 
     def _packages(self, found: SourceFiles, path: str) -> None:

@@ -62,7 +62,7 @@ class FolderWatch:
 
     def changed(self) -> set[str] | None:
         """Folders in which something changed, or that are others now; None: any of them may be."""
-        found, lost = set[str](), not _is_local(self._root)
+        found, others, lost = set[str](), set[str](), not _is_local(self._root)
         while data := self._read():
             at = 0
             while at < len(data):
@@ -77,10 +77,12 @@ class FolderWatch:
                 if what & _FORGOTTEN:
                     del self._folders[number]
                 if what & _IS_FOLDER and what & (_MOVES | _MADE | _GONE):
-                    inner = f"{folder}/{name}".lstrip("/")
-                    found |= {one for one in self._folders.values() if is_below(one, inner)}
+                    others.add(f"{folder}/{name}".lstrip("/"))
                 lost = lost or (not folder and bool(what & _MOVED_AWAY))
-        return None if lost else found
+        if lost:
+            return None
+        watched = self._folders.values() if others else ()
+        return found | {one for one in watched if not others.isdisjoint((one, *outer(one)))}
 
     def _read(self) -> bytes:
         if self._queue is None:
@@ -89,6 +91,14 @@ class FolderWatch:
             return os.read(self._queue, _READ_BYTES)
         except BlockingIOError:
             return b""
+
+
+def outer(path: str) -> list[str]:
+    """The folders that a path lies in, the inner ones first, but for the workspace."""
+    found = []
+    while path := path.rpartition("/")[0]:
+        found.append(path)
+    return found
 
 
 def _libc() -> ctypes.CDLL:
