@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,6 +21,7 @@ from tui.effects.store import reading
 from tui.effects.store.writing import StoreWriter
 from tui.engine import intents, lane_session
 from tui.engine.notices import DelegateView
+from tui.engine.ports import VerifyCommand
 from tui.engine.session import SessionOptions, reasons_to_stay
 from tui.engine.slash import task_words
 from tui.errors import KeyRefused
@@ -151,6 +152,73 @@ async def test_while_it_is_judged_it_can_be_stopped_or_taken(what: intents.Tendi
     assert "judged" not in view(world).ended
     judge.hold.set()
     await until(lambda: world.session.at_rest)
+    await world.session.close()
+
+
+@pytest.mark.parametrize("what", ["stop", "take"])
+async def test_it_can_be_stopped_or_taken_while_it_is_looked_what_judges(
+    what: intents.Tending,
+) -> None:
+    world, judge, model = await judged_world(lambda files: [])
+    found, looks = asyncio.Event(), asyncio.Event()
+
+    async def slow() -> Sequence[VerifyCommand]:
+        looks.set()
+        await found.wait()
+        return () if world.verify is None else (world.verify,)
+
+    world.ports.verifiers = slow
+    await finishes(model, change(0))
+    await looks.wait()
+    await tend(world, what)
+    found.set()
+    state = "stopped" if what == "stop" else "home"
+    await until(lambda: view(world).state == state)
+    await until(lambda: world.session.at_rest)
+    assert view(world).state == state
+    assert len(judge.seen) == (what == "take"), "only what is on the screen"
+    await world.session.close()
+
+
+async def saved(world: World, path: str, text: str) -> None:
+    """The user puts a text before a file, and saves it."""
+    world.session.submit(intents.OpenFile(path))
+    await settle()
+    world.session.workspace.edit(path, (0, 0), (0, 0), text)
+    world.session.submit(intents.SaveFile(path))
+    await settle()
+
+
+async def test_what_the_user_breaks_and_saves_meanwhile_is_not_held_against_it() -> None:
+    world, judge, model = await judged_world(
+        lambda files: ["test_b"] * (b"bad" in (files["b.py"] or b""))
+    )
+    world.files.data["b.py"] = b"b = 0\n"
+    await saved(world, "b.py", "c = 0\n")
+    judge.hold = asyncio.Event()
+    await finishes(model, change(0))
+    await until(lambda: bool(judge.seen))
+    await saved(world, "b.py", "bad = 1\n")
+    judge.hold.set()
+    await until(lambda: view(world).state == "home" and world.session.at_rest)
+    assert view(world).ended.endswith(
+        "; judged: breaks nothing, mends nothing: 1 test fails as before"
+    )
+    await world.session.close()
+
+
+async def test_a_file_that_the_user_saved_meanwhile_is_judged_when_both_are_there() -> None:
+    world, _, model = await judged_world(
+        lambda files: [] if b"needed" in (files["a.py"] or b"") else ["test_needed"]
+    )
+    model.patch(change(0), "c1")
+    model.complete()
+    await settle()
+    await saved(world, "a.py", "needed = 1\n")
+    model.answers("It is one now.")
+    await until(lambda: view(world).state == "home" and world.session.at_rest)
+    assert view(world).ended == "1 hunk in 1 file waits for you", "its own text lacks that"
+    assert world.session.status.verdict == "passed"
     await world.session.close()
 
 

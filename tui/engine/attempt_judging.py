@@ -16,6 +16,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from tui.core.attempts import MOST, Result
+from tui.core.document.documents import Documents
 from tui.core.files import digest_of
 from tui.core.run_progress import RunProgress
 from tui.core.run_report import RunReport
@@ -295,6 +296,11 @@ def _missing(before: RunReport, now: RunReport) -> tuple[str, ...]:
         return ("all tests: none ran",)
     skipped = now.counts.skipped - before.counts.skipped
     return (f"{skipped} tests: skipped",) if skipped > 0 else ()
+
+
+def known_disk(documents: Documents) -> Texts:
+    """The files that the session knows, as they are on the disk."""
+    return {path: one.disk for path, one in documents.records.items() if not one.view}
 
 
 def size_of(changes: Changes) -> tuple[int, int]:

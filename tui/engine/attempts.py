@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Literal, NamedTuple
 
 from msgspec import Struct
@@ -24,7 +25,7 @@ from tui.core.patches.bringing_home import LaneFile
 from tui.core.patches.lane_difference import difference, hunk_count, with_hunks
 from tui.core.wire.efforts import effort_refusal
 from tui.engine import intents
-from tui.engine.attempt_judging import AttemptJudge, Texts
+from tui.engine.attempt_judging import AttemptJudge, Texts, known_disk
 from tui.engine.bringing_home import BringingHome, LaneResult, home_words
 from tui.engine.intents import Intent
 from tui.engine.lane_session import LaneSession, LaneSessions
@@ -357,8 +358,7 @@ class Attempts:
         screen = await self._lanes.screen()
         texts = await asyncio.to_thread(screen.files)
         judge = AttemptJudge(self._ports, commands, texts, self._noted)
-        records = self._state.workspace.documents.records
-        judge.disk = lambda: {path: one.disk for path, one in records.items() if not one.view}
+        judge.disk = partial(known_disk, self._state.workspace.documents)
         if not judge.judges:
             self._state.note(0, NO_VERIFIER)
         self.rows = [

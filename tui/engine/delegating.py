@@ -20,7 +20,7 @@ from tui.core.inert_text import brief
 from tui.core.patches.bringing_home import LaneFile
 from tui.core.session_record import AllDelegates, Happened, KeptDelegate, KeptEntry
 from tui.engine import intents
-from tui.engine.attempt_judging import AttemptJudge, Texts
+from tui.engine.attempt_judging import AttemptJudge, Texts, known_disk
 from tui.engine.bringing_home import BringingHome, LaneResult, home_words
 from tui.engine.notices import OVER, DelegateState, DelegateView, Notices, Trouble
 from tui.engine.ports import RoleSpec
@@ -190,19 +190,31 @@ class Delegates:
     async def _judge(self, one: _Delegate, texts: Texts) -> None:
         """Have what may run unasked say what it thinks of it, before it comes home.
 
-        ``texts`` are those that it began with and the disk has not.
+        ``texts`` are those that it began with and the disk has not. Nothing is said of a text that
+        is another one when what the user saved meanwhile is in it: that is judged on the screen.
         """
-        ports, result = self._services.ports, one.result
+        ports = self._services.ports
         try:
             judge = AttemptJudge(ports, runs_unasked(ports, await ports.verifiers()), texts)
         except DuettoError:
             return  # F5 says why
+        judge.disk = partial(known_disk, self._services.state.workspace.documents)
+        result = None if one.stops else one.result  # stopped or taken meanwhile
         if result is None or not result.files or not judge.judges:
             return
 
-        def progress(words: str) -> None:
-            self._show(one, "done", f"done: its tests run {words}".rstrip())
+        def is_old() -> bool:
+            seen = {**judge.disk(), **texts}
+            return any(
+                seen.get(path, file.base) != file.base for path, file in result.files.items()
+            )
 
+        def progress(words: str) -> None:
+            if one.result is result and not one.stops:
+                self._show(one, "done", f"done: its tests run {words}".rstrip())
+
+        if is_old():
+            return
         progress("")
         judge.begin()
         one.judging = asyncio.ensure_future(judge.judge(one.view.number, result.files, progress))
@@ -211,7 +223,7 @@ class Delegates:
         finally:
             one.judging.cancel()
             await judge.end()
-        if not one.judging.cancelled() and one.result is result:
+        if not one.judging.cancelled() and one.result is result and not is_old():
             one.result = replace(result, judged=result_words(one.judging.result()))
 
     def _stopped(self, one: _Delegate) -> None:
