@@ -262,6 +262,21 @@ def test_a_file_of_a_model_is_for_this_machine_only(paths: Paths) -> None:
         resolved(paths, text)
 
 
+def test_the_file_of_a_local_model_is_found_from_any_folder(
+    paths: Paths, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", "/home/one")
+    for named, found in (
+        ("models/a.gguf", str(tmp_path / "models/a.gguf")),
+        ("~/a.gguf", "/home/one/a.gguf"),
+        ("~nobody-here/a.gguf", str(tmp_path / "~nobody-here/a.gguf")),
+    ):
+        settings = parse(f'[endpoints.local]\nmodel = "{named}"\n', "")
+        models = resolve(settings, ModelFlags(endpoint="local"), {}, paths)
+        assert only(models).spec.options["model"] == found
+
+
 def test_a_server_that_is_called_local_stays_what_it_is(paths: Paths) -> None:
     text = '[endpoints.local]\nurl = "http://127.0.0.1:8000/v1"\n[models.fast]\nname = "m"\n'
     endpoint = only(resolved(paths, text))

@@ -338,8 +338,8 @@ def _said(table: EndpointSettings, base: EndpointSpec) -> dict[str, Any]:
 
 
 def _local(table: EndpointSettings) -> dict[str, Any]:
-    """The file of a model that runs on this machine."""
-    return {"model": table.model} if table.model else {}
+    """The file of a model that runs on this machine: the bridge works in another folder."""
+    return {"model": os.path.abspath(os.path.expanduser(table.model))} if table.model else {}
 
 
 def _local_models(table: EndpointSettings) -> dict[str, ModelFacts]:
