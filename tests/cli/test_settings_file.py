@@ -145,6 +145,9 @@ def test_one_thing_is_said_and_all_else_stays(tmp_path: Path) -> None:
     file.write_text("schema = 1\nstats = { ask = true }\n")
     keep_value(file, "stats", "ask", value=False)
     assert parse(file.read_text(), "FILE").stats.ask is False
+    file.write_text("schema = 1\nstats = {}\n")
+    with pytest.raises(SettingsError, match="cannot be changed safely"):
+        keep_value(file, "stats", "ask", value=True)
     file.write_text("schema = [\n")
     with pytest.raises(SettingsError):
         keep_value(file, "stats", "ask", value=True)

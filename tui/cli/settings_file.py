@@ -105,7 +105,11 @@ def keep_value(file: Path, table: str, key: str, value: bool) -> None:
     wanted = {**before, table: {**before.get(table, {}), key: value}}
     known = text if text and text.strip() else HEAD
     new = _with_table(known, (table,), {key: value}, drop=frozenset())
-    if {**tomllib.loads(new), "schema": 0} != {**wanted, "schema": 0}:
+    try:
+        after = tomllib.loads(new)
+    except tomllib.TOMLDecodeError as error:
+        raise SettingsError(f"{file} cannot be changed safely") from error
+    if {**after, "schema": 0} != {**wanted, "schema": 0}:
         raise SettingsError(f"{file} cannot be changed safely")
     parse(new, str(file))
     if new != text:
