@@ -36,7 +36,9 @@ def test_a_file_that_is_cut_off_is_no_model(tmp_path: Path, kept: int) -> None:
 def test_what_is_missing_of_a_file_is_said(tmp_path: Path) -> None:
     path = gguf(tmp_path / "tiny.gguf", tensor_bytes=4_000_000)
     path.write_bytes(path.read_bytes()[:1_000_000])
-    assert "is cut off, 3 MB are missing: download it again." in refusal(path)
+    assert "is cut off, 4 MB are missing: download it again." in refusal(path)
+    path.write_bytes(gguf(tmp_path / "tiny.gguf").read_bytes()[:-1])
+    assert "is cut off, 1 MB are missing" in refusal(path)
 
 
 def test_another_file_is_refused_with_what_to_do(tmp_path: Path) -> None:
@@ -44,6 +46,8 @@ def test_another_file_is_refused_with_what_to_do(tmp_path: Path) -> None:
     other.write_bytes(b"hello " * 100)
     assert "is not a GGUF file: name one that is." in refusal(other)
     assert "set [endpoints.local] model." in refusal(tmp_path / "none.gguf")
+    odd = gguf(tmp_path / "odd.gguf", {**LLAMA, "general.alignment": "wide"})
+    assert "is cut off in its header" in refusal(odd)
     picture = gguf(tmp_path / "eyes.gguf", {**LLAMA, "general.type": "mmproj"})
     assert "is not a language model (llama)" in refusal(picture)
     sound = gguf(tmp_path / "ears.gguf", {"general.architecture": "whisper"})

@@ -5,6 +5,7 @@ Which files there are: the user's, or those that installed packages hold.
 
 from __future__ import annotations
 
+import math
 import mmap
 import os
 import platform
@@ -67,7 +68,7 @@ def read_model_file(path: Path) -> ModelFile:
     except OSError as error:
         words = f"{path} cannot be read ({error.strerror}): set [endpoints.local] model"
         raise _wrong(words) from error
-    except (struct.error, UnicodeDecodeError, IndexError) as error:
+    except (struct.error, ValueError, OverflowError, IndexError) as error:
         raise _wrong(f"{path} is cut off in its header: download it again") from error
 
 
@@ -131,8 +132,8 @@ def _read(path: Path, data: mmap.mmap) -> ModelFile:
         said[key] = header.value(header.number("I"))
     end = _end_of(header, tensors, int(said.get("general.alignment", 32)) or 32)
     if end > len(data):
-        missing = (end - len(data)) / 1e6
-        raise _wrong(f"{path} is cut off, {missing:,.0f} MB are missing: download it again")
+        missing = math.ceil((end - len(data)) / 1e6)
+        raise _wrong(f"{path} is cut off, {missing:,} MB are missing: download it again")
     return _facts(path, said, len(data))
 
 
@@ -213,7 +214,7 @@ def free_bytes() -> int | None:
 
 def model_files(named: str) -> list[Path]:
     """The file that the settings name, else those of packages."""
-    return [Path(named).expanduser()] if named else list(_files_of_packages())
+    return [Path(named)] if named else list(_files_of_packages())
 
 
 def model_names(named: str) -> list[str]:
