@@ -216,6 +216,24 @@ async def test_what_passed_in_this_session_needs_no_second_look_when_it_fails() 
     assert ("pytest", "test_cache.py") in runner.commands
 
 
+async def test_a_change_from_outside_while_it_runs_leaves_the_verdict_out_of_date() -> None:
+    """Nobody knows whether the tests saw the file before or after; nor what passed counts."""
+    world, runner = stand(verifier("pytest", "tests", RunReport((BOOM,))))
+    await world.runs()
+    runner.hold = asyncio.Event()
+    world.session.submit(intents.Verify(whole=True))
+    await settle()
+    world.changed_outside("other.py")
+    runner.hold.set()
+    await settle()
+    assert world.session.status.verdict == "passed"
+    assert world.session.status.outdated
+    assert all(run.outdated for run in runs(world))
+    runner.status["pytest"] = 1
+    assert await verify(world) == "same"
+    assert not world.session.status.outdated
+
+
 async def test_what_a_hunk_cured_is_as_before_when_that_is_taken_out() -> None:
     """What passed counts while all hunks stand with which it passed."""
     world, runner = stand(verifier("pytest", "tests", RunReport((BOOM,))))

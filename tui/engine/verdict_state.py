@@ -68,6 +68,8 @@ class VerdictState:
         self._ground = Ground(StillScreen(()), {})
         self._seen: object = None
         """The moment in which this was looked at."""
+        self.unsure = False
+        """Files that are not open were changed while the verifiers ran."""
         self._task: asyncio.Task[None] | None = None
         self.on_outside: Callable[[Iterable[str]], None] = lambda paths: None
         """Told of files that somebody changed on the disk."""
@@ -75,11 +77,22 @@ class VerdictState:
         """Told that files are among them which are not open."""
         services.state.before_drain.append(self._frame)
 
-    def stands(self, blocks: Sequence[Block], ground: Ground, *, on_disk: bool) -> None:
-        """The verdict in these cards was found on this."""
+    def begins(self) -> None:
+        """The verifiers start."""
+        self.unsure = False
+
+    def stands(
+        self, blocks: Sequence[Block], ground: Ground, *, on_disk: bool, in_shadow: bool
+    ) -> None:
+        """The verdict in these cards was found on this.
+
+        What changes beside a shadow was not changed by the verifiers in it.
+        """
         self._blocks, self._ground, self.on_disk = blocks, ground, on_disk
         self._seen = None
-        self._say(outdated=False)
+        self._say(outdated=in_shadow and self.unsure)
+        if in_shadow and self.unsure:
+            self._blocks = ()
         self._frame()
 
     def forget(self) -> None:
@@ -94,6 +107,7 @@ class VerdictState:
         self.on_outside(changed)
         others = changed - self._workspace.buffers.keys()
         if others:
+            self.unsure = True
             self.on_unknown()
         if self._blocks and others:
             self._say(outdated=True)

@@ -356,6 +356,7 @@ class Verification:
         if not wanted.files:
             self._forget()
         began_s = self._services.ports.clock.now()
+        self._verdict_state.begins()
         screen = (await self._still()).without(without)
         ground = Ground.of(screen, self._state.workspace)
         texts = {} if wanted.disk else await asyncio.to_thread(ground.screen.files)
@@ -386,7 +387,8 @@ class Verification:
         on_disk = shadow is None and (wanted.disk or bool(texts))
         if verdict:
             blocks = [run.block for run in runs if run.verdict == "failed" or not wanted.files]
-            self._verdict_state.stands(blocks, ground, on_disk=on_disk)
+            in_shadow = shadow is not None
+            self._verdict_state.stands(blocks, ground, on_disk=on_disk, in_shadow=in_shadow)
         if not on_disk:
             digest = await asyncio.to_thread(digest_of, texts)
             self._judged = _judged(verdict, runs, digest, found)
@@ -430,7 +432,7 @@ class Verification:
     def _note_wholes(self, wholes: Iterable[_Run], waiting: Sequence[Hunk]) -> None:
         """Learn from runs on the whole project."""
         for run in wholes:
-            if run.verdict == "passed":
+            if run.verdict == "passed" and not self._verdict_state.unsure:
                 self._baseline.passed(run.command, waiting)
             if run.verdict in ("passed", "failed"):
                 quick = run.result.seconds < _QUICK_S
