@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import subprocess
+import threading
 import venv
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -15,7 +16,7 @@ from tui.core.programs import Confinement, Entry, RunOptions, RunResult, Shadow,
 from tui.effects.commands.runner import CommandRunner
 from tui.effects.commands.sandbox import find_sandbox
 from tui.effects.shadow.copying import ShadowSource
-from tui.effects.shadow.making import Kind, ShadowMaker, clear_shadows
+from tui.effects.shadow.making import Kind, ShadowFolder, ShadowMaker, clear_shadows
 from tui.errors import FileRefused
 
 CACHES = ("__pycache__", "node_modules/.cache", "*.tsbuildinfo")
@@ -276,6 +277,34 @@ async def test_one_that_is_closed_serves_again(house: House) -> None:
     shadow.close()
     again = await house.make({"below/b.txt": b"new\n"})
     assert await house.says(again, "cat a.txt below/b.txt; ls __pycache__") == "disk\nnew\nx\n"
+
+
+async def test_one_that_nobody_waits_for_any_more_serves_again(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = await house.make()
+    new, begun, goes_on = ShadowFolder.new, threading.Event(), threading.Event()
+    more: list[Path] = []
+
+    def held(folder: ShadowFolder) -> Path:
+        more.append(new(folder))
+        begun.set()
+        goes_on.wait(10)
+        return more[-1]
+
+    monkeypatch.setattr(ShadowFolder, "new", held)
+    making = asyncio.create_task(house.shadows.make({"a.txt": b"left\n"}))
+    await asyncio.to_thread(begun.wait, 10)
+    making.cancel()
+    await asyncio.wait([making])
+    goes_on.set()
+    if others := asyncio.all_tasks() - {asyncio.current_task()}:
+        await asyncio.wait(others, timeout=10)
+    shadow = await house.make({"below/b.txt": b"mine\n"})
+    assert len(more) == 1
+    assert await house.says(shadow, "cat a.txt below/b.txt") == "disk\nmine\n"
+    shadow.close()
+    first.close()
 
 
 @pytest.mark.slow

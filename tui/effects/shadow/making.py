@@ -13,6 +13,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import fcntl
+import itertools
 import os
 import stat
 import tempfile
@@ -57,14 +58,13 @@ class ShadowFolder:
             self.path = Path(tempfile.mkdtemp(dir=base))
             self._lock = os.open(self.path, os.O_RDONLY)
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        self._made = 0
+        self._numbers = itertools.count(1)
         for place in left:
             clear(place)
 
     def new(self) -> Path:
         """Another folder. Raises OSError."""
-        self._made += 1
-        path = self.path / str(self._made)
+        path = self.path / str(next(self._numbers))  # in one step: several threads make some
         path.mkdir(mode=0o700)
         return path
 
@@ -103,6 +103,12 @@ _WORDS: Mapping[Kind, str] = {
 }
 
 
+def _closed(ready: asyncio.Future[Shadow]) -> None:
+    """Nobody wants the shadow any more."""
+    if not ready.cancelled() and ready.exception() is None:
+        ready.result().close()
+
+
 class ShadowMaker:
     """All shadows of a workspace."""
 
@@ -135,6 +141,14 @@ class ShadowMaker:
                 self._refusal = await self._prove()
         if self._refusal:
             raise FileRefused(self._refusal)
+        ready = asyncio.ensure_future(self._ready(texts))
+        try:
+            return await asyncio.shield(ready)
+        except asyncio.CancelledError:
+            ready.add_done_callback(_closed)  # not before its thread has ended
+            raise
+
+    async def _ready(self, texts: Mapping[str, bytes | None]) -> Shadow:
         shadow = self._free.pop() if self._free else await asyncio.to_thread(self._made)
         await shadow.hold(texts)
         return shadow
