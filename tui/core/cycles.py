@@ -177,8 +177,8 @@ class _Tally:
         self.backwards = 0
         self.loop: dict[str, list[float]] = {name: [] for name in Loop.__struct_fields__}
         self.rates: dict[tuple[str, str, str], _Rates] = {}
-        self._ends: dict[tuple[int, int], int | None] = {}
-        """Session and number of a turn -> when it ended."""
+        self._ends: dict[tuple[int, int], tuple[int | None, float]] = {}
+        """Session and number of a turn -> when it ended, and seconds of its tests."""
         self._newest: dict[int, int] = {}
 
     def period(self, day: str) -> Period:
@@ -203,14 +203,15 @@ class _Tally:
         self._rate(one, period, hour)
 
     def _worked_s(self, one: Cycle) -> float:
-        """What the user did since the turn before it ended."""
+        """What the user did since the turn before it ended; the tests that ran then count once."""
         session, number = one.session, one.number
-        self._ends[session, number] = one.ended_ms
+        self._ends[session, number] = (one.ended_ms, one.verify_s)
         newest = self._newest.get(session, 0)
         self._newest[session] = max(newest, number)
-        ended_ms = self._ends.get((session, number - 1))
+        ended_ms, verify_s = self._ends.get((session, number - 1), (None, 0.0))
         seconds = 0.0 if ended_ms is None else (one.began_ms - ended_ms) / 1000
         self.backwards += newest > number or seconds < 0
+        seconds -= verify_s
         return seconds if 0 <= seconds <= PAUSE_S else 0.0
 
     def _measure(self, one: Cycle) -> None:

@@ -138,7 +138,7 @@ def _times(total: Period) -> Iterator[str]:
     ):
         share = f" ({value / whole:.0%})" if whole else ""
         yield f"{words} {seconds(value)}{share}"
-    yield f"working: from a turn's end to the next prompt; over {PAUSE_S / 60:.0f} min is a pause"
+    yield f"working: turn to next prompt, without tests; a pause if over {PAUSE_S / 60:.0f} min"
 
 
 def _periods(report: CycleReport, drawn: bool) -> Iterator[str]:
