@@ -8,7 +8,15 @@ import pytest
 
 from tests.support.tables import case
 from tui.core.cycles import Cycle, CycleReport, report
-from tui.engine.stats_words import SINCE_WORDS, as_lines, seconds, sections, since_asked, sparkline
+from tui.engine.stats_words import (
+    SINCE_WORDS,
+    as_lines,
+    seconds,
+    sections,
+    since_asked,
+    sparkline,
+    times,
+)
 
 NOW = datetime(2026, 11, 29, 14, 30)
 
@@ -98,5 +106,7 @@ def test_what_is_left_out_is_said() -> None:
 def test_figures_are_short() -> None:
     said = [seconds(one) for one in (None, 0.0, 0.084, 2.66, 14.2, 59.9, 720.0, 7_500.0)]
     assert said == ["unknown", "0 s", "84 ms", "2.7 s", "14 s", "1 min", "12 min", "2 h 5 min"]
+    said = [times(factor) for factor in (0.04, 0.5, 1.25, 2.0, 100.0)]
+    assert said == ["0.04 times", "0.5 times", "1.2 times", "2 times", "100 times"]
     assert sparkline([0.0, 1.0, 4.0, 8.0]) == " ▂▅█"
     assert sparkline([0.0]) == ""

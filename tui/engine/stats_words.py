@@ -259,8 +259,8 @@ def sparkline(values: Sequence[float]) -> str:
 
 
 def times(factor: float) -> str:
-    """``1.3 times``, ``2 times``."""
-    return f"{factor:.1f}".removesuffix(".0") + " times"
+    """``1.3 times``, ``2 times``, ``0.05 times``."""
+    return f"{factor:.{1 if factor >= 0.095 else 2}f}".removesuffix(".0") + " times"
 
 
 def seconds(value: float | None) -> str:
