@@ -329,7 +329,13 @@ def test_every_command_does_something_of_its_own(stage: LinearStage, command: Co
     [
         ("/attempts 0 x", "Attempts are compared: ask for 2 to 256."),
         ("/attempts 500 x", "There are at most 256 attempts of one prompt."),
-        ("/attempts take", "Say which: /attempts take 2"),
+        ("/attempts take", "or take 2 hunks 1,3."),
+        ("/attempts take 0", "or take 2 hunks 1,3."),
+        ("/attempts stop 0", "or take 2 hunks 1,3."),
+        ("/attempts show 0", "or take 2 hunks 1,3."),
+        ("/attempts take 2 hunks", "or take 2 hunks 1,3."),
+        ("/attempts take 2 hunks 0", "or take 2 hunks 1,3."),
+        ("/attempts take 2 hunks 1-3", "or take 2 hunks 1,3."),
         ("/attempts 3 make it one", "3 attempts begin: /attempts show lists them"),
     ],
 )

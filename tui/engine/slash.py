@@ -685,18 +685,25 @@ def _of_attempts(argument: str) -> Intent | str | None:
         case ["stop", number] if _is_number(number):
             return StopAttempts(int(number))
         case ["take"]:
-            return "Say which: /attempts take 2, take 2 PATH, or take 2 hunks 1,3."
+            return _WHICH
         case ["take", number] if _is_number(number):
             return TakeAttempt(int(number))
         case ["take", number, part] if _is_number(number):
             return _part_of(int(number), part.removeprefix("@"))
+        case ["show" | "stop" | "take", number] if number.isdecimal():
+            return _WHICH
     return None
 
 
-def _part_of(number: int, part: str) -> Intent | None:
+_WHICH = "Say which: /attempts show 2, stop 2, take 2, take 2 PATH, or take 2 hunks 1,3."
+
+
+def _part_of(number: int, part: str) -> Intent | str | None:
     """Some hunks or one file of an attempt; None: the words are neither."""
     words = part.replace(",", " ").split()
-    if words[:1] in (["hunk"], ["hunks"]) and words[1:] and all(map(_is_number, words[1:])):
+    if words[:1] in (["hunk"], ["hunks"]) and all(word[0] in "-0123456789" for word in words[1:]):
+        if not words[1:] or not all(map(_is_number, words[1:])):
+            return _WHICH  # no prompt of five attempts
         return TakeAttempt(number, hunks=tuple(map(int, words[1:])))
     if len(part) > 2 and part[0] == part[-1] == '"':
         return TakeAttempt(number, part[1:-1])
