@@ -61,8 +61,8 @@ def test_types_are_learnt_in_one_place() -> None:
 
 def _learns(call: ast.Call) -> bool:
     """It reads something as a type by msgspec itself."""
-    words = ast.unparse(call.func)
-    if not words.startswith("msgspec."):
-        return False
+    named = call.func.attr if isinstance(call.func, ast.Attribute) else ""
     typed = len(call.args) > 1 or any(one.arg == "type" for one in call.keywords)
-    return words.endswith((".convert", ".Decoder")) or (words.endswith(".decode") and typed)
+    if not (named in ("convert", "Decoder") or (named == "decode" and typed)):
+        return False
+    return ast.unparse(call.func).startswith("msgspec.")

@@ -422,7 +422,7 @@ def about(values: list[float], told: Spread, *, low: bool = False) -> None:
     assert told.slow in values
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(st.lists(random_records(), max_size=3))
 def test_all_figures_are_those_of_a_naive_count(
     tmp_path_factory: pytest.TempPathFactory, sessions: list[Kept]
