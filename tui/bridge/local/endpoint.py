@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 MOST_EDITS, SMALL_BYTES = 3, 600_000_000
 """In one answer; a model in a smaller file makes one, for it does not know when it is done."""
+MOST_SAID = 1000
+"""Tokens of an answer in words: a small model may say the same again until its window is full."""
 _SMALL_WINDOW = 16_384
 """A model with no more is told little of how to work: our instructions and tools take a third."""
 _LEFT_OUT = ("instructions", "tools")
@@ -159,9 +161,9 @@ def _no_model(model: str, there: list[str]) -> Refused:
 
 
 def _short(request: Mapping[str, Any]) -> dict[str, Any]:
-    """A request with few words of how to work, and without tools."""
+    """A request with few words of how to work, without tools, for an answer that has an end."""
     kept = {name: value for name, value in request.items() if name not in ("tools", "tool_choice")}
-    return {**kept, "instructions": TALK}
+    return {"max_output_tokens": MOST_SAID, **kept, "instructions": TALK}
 
 
 def _say_calls(plan: LocalPlan, writer: ResponseWriter) -> None:
