@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from tests.support.gguf import gguf
 from tui.cli import endpoints
 from tui.cli.doctor_checks import (
     CheckResult,
@@ -176,6 +177,18 @@ async def test_nobody_there_is_unreachable(tmp_path: Path, monkeypatch: pytest.M
     async with serving({}) as url:
         pass
     assert told(await found(url, tmp_path, monkeypatch)) == [("models of here", "unreachable")]
+
+
+async def test_the_model_of_this_machine_that_is_used_is_the_one_that_is_tried(
+    tmp_path: Path,
+) -> None:
+    file = gguf(tmp_path / "tiny.gguf")
+    text = f'[endpoints.local]\nmodel = "{file}"\n[models.fast]\nname = "other"\nendpoint = "local"'
+    settings, paths = parse(text, "FILE"), Paths.find({"DUETTO_HOME": str(tmp_path)})
+    models = resolve(settings, ModelFlags(), {}, paths)
+    (one,) = await provider_findings(SessionSetup(tmp_path, settings, models, paths))
+    assert one.state == "fix"
+    assert "There is no model 'other' on this machine: there are tiny." in one.text
 
 
 async def test_of_a_mere_address_that_refuses_the_socket_models_are_asked_for(

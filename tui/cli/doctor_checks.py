@@ -580,7 +580,8 @@ async def _asked(
 
     check = f"models of {name}"
     if spec.kind == "local":
-        return [await _measured(check, spec, upstream)]
+        models = _in_use(name, setup) or [""]
+        return [await _measured(check, model, spec, upstream) for model in models]
     key = await asyncio.to_thread(key_of, name, spec, os.environ)
     try:
         discovery = Discovery(target(name, spec, key), upstream)
@@ -606,8 +607,8 @@ async def _asked(
     return found
 
 
-async def _measured(check: str, spec: EndpointSpec, upstream: Upstream) -> CheckResult:
-    """The first model of this machine: how fast it is here."""
+async def _measured(check: str, model: str, spec: EndpointSpec, upstream: Upstream) -> CheckResult:
+    """A model of this machine, empty: the first one: how fast it is here."""
     from tui.bridge.endpoints.base import Broken, Refused
     from tui.bridge.local.endpoint import LocalEndpoint
     from tui.bridge.local.measuring import measured_speed
@@ -616,7 +617,7 @@ async def _measured(check: str, spec: EndpointSpec, upstream: Upstream) -> Check
     endpoint = LocalEndpoint(target("local", spec, ""), upstream)
     try:
         async with asyncio.timeout(LOADING_S):
-            server = await endpoint.server("")
+            server = await endpoint.server(model)
             speed = await measured_speed(server, upstream)
     except TimeoutError:
         return CheckResult(check, "note", f"no answer within {LOADING_S:.0f} s")
