@@ -233,6 +233,20 @@ async def test_a_command_of_the_workspace_is_not_run_for_it_without_consent() ->
     await world.session.close()
 
 
+async def test_who_stops_one_that_does_not_work_any_more_is_told(world: World) -> None:
+    fast = await begun(world, "what is this?")
+    model = await delegated(world)
+    await finishes(model)
+    assert view(world).ended == "done: comes when no answer streams"
+    await tend(world, "stop")
+    assert world.session.drain().troubles[-1].what == "d1 is done and comes home"
+    fast.finishes("A cache.")
+    await settle()
+    assert view(world).state == "home"
+    await tend(world, "stop")
+    assert world.session.drain().troubles[-1].what == "d1 does not work any more"
+
+
 async def test_two_of_them_at_once_come_home_one_after_the_other(world: World) -> None:
     one = await delegated(world)
     two = await delegated(world, "return something", 2)

@@ -267,6 +267,12 @@ class Delegates:
                 self.verify()
 
     def _stop(self, one: _Delegate) -> None:
+        if one.view.state in OVER:
+            self._refuse(f"d{one.view.number} does not work any more")
+            return
+        if one.view.state == "done" and one.result is None:
+            self._refuse(f"d{one.view.number} is done and comes home", "reject what it brings")
+            return
         if one.earlier is not None:
             one.earlier = None
             self._stopped(one)
