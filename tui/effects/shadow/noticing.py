@@ -1,8 +1,9 @@
 """Which folders changed since the last look, where the kernel knows it at once (Linux).
 
 The kernel queues what a program does to a file before the program goes on, so what was written
-before a question is in the answer. It is not told of file systems that others write, too, as of a
-network: there every folder is looked into.
+before a question is in the answer; what is written into a mapped file is in it once that is closed.
+It is not told of file systems that others write, too, as of a network: there every folder is looked
+into.
 """
 
 from __future__ import annotations
