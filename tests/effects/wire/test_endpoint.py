@@ -264,6 +264,21 @@ async def test_nothing_is_left_of_a_lane_that_is_closed_but_its_name() -> None:
         assert len(host.sockets) == 1
 
 
+async def test_a_lane_that_is_closed_while_it_opens_takes_no_place_on_the_socket() -> None:
+    async with hosting() as host:
+        desk = Desk(host, known=LANES)
+        lane, _ = desk.lane("attempt-1")
+        main, heard = desk.lane("main")
+        opening = asyncio.gather(lane.open(), main.open(), return_exceptions=True)
+        await asyncio.sleep(0)
+        await lane.close()
+        refused, _ = await opening
+        assert isinstance(refused, WireError)
+        await desk.ask(main, heard)
+        assert main.link is not None
+        assert main.link.lanes == [main]
+
+
 async def test_a_closed_lane_leaves_the_socket_to_the_others() -> None:
     async with hosting() as host:
         desk = Desk(host, known=LANES)

@@ -39,6 +39,7 @@ MAX_WITH_MAIN = 4
 """Lanes of a link that has the main one."""
 _SHARED = ""
 """The dial that all lanes wait for which may share a link."""
+CLOSED = "This connection was closed for good."
 AGED = "renewed before the server's time limit"
 SLEPT = "renewed after a pause"
 BACK = "the WebSocket works again"
@@ -200,7 +201,7 @@ class EndpointLane:
         KeyRefused, or WireError once closed for good.
         """
         if self.finished:
-            raise WireError("This connection was closed for good.")
+            raise WireError(CLOSED)
         await self._endpoint.connect(self)
         if self._untold:
             await asyncio.sleep(0)  # told before the caller goes on
@@ -420,12 +421,14 @@ class Endpoint:
             await self.close()
 
     async def connect(self, lane: EndpointLane) -> None:
-        """Give the lane a link that takes a request. Raises EndpointError or KeyRefused."""
+        """Give the lane a link that takes a request. Raises as `EndpointLane.open`."""
         if lane.busy:
             return
         self._leave_stale(lane)
         self.transport_choice.used()
         while lane.link is None:
+            if lane.finished:  # closed while it waited
+                raise WireError(CLOSED)
             found = self._roomy(lane)
             if found is None:
                 if lane.state != "connecting":
