@@ -65,4 +65,4 @@ def _learns(call: ast.Call) -> bool:
     typed = len(call.args) > 1 or any(one.arg == "type" for one in call.keywords)
     if not (named in ("convert", "Decoder") or (named == "decode" and typed)):
         return False
-    return ast.unparse(call.func).startswith("msgspec.")
+    return ast.unparse(call.func).partition(".")[0] in ("msgspec", "json", "msgpack", "toml")
