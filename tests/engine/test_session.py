@@ -87,6 +87,9 @@ EVERYTHING: list[Intent] = [
     intents.SetMode("plan"),
     intents.ToBackground(),
     intents.StopTask(99),
+    intents.Felt("2"),
+    intents.Felt("much"),
+    intents.SetAsking(True),
 ]
 
 
