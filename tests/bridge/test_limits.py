@@ -77,6 +77,7 @@ async def test_every_frame_is_text_and_an_idle_socket_is_pinged(
     await other.close()
 
 
+@pytest.mark.slow
 @each("busy", [True, False])
 async def test_an_old_connection_is_told_and_closed(busy: bool) -> None:
     old = Bridge(QUICK, token="the-token", max_age_s=3.0 if busy else 0.5)

@@ -234,6 +234,7 @@ async def test_a_real_formatter(
     await session.close()
 
 
+@pytest.mark.slow
 @pytest.mark.case("G08")
 async def test_one_that_hangs_half_way_does_no_harm(
     begin: Callable[[VerifyCommand], Session], tmp_path: Path

@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.support.fakes import World, settle
 from tests.support.seat import Seat
 from tests.support.tables import each
@@ -176,6 +178,7 @@ SCRIPT = {
 }
 
 
+@pytest.mark.slow
 async def test_real_ones_that_hang_flood_or_are_gone_lose_no_turn(tmp_path: Path) -> None:
     answers = {}
     for name, text in SCRIPT.items():

@@ -267,6 +267,7 @@ def kills(folder: Path, seeds: range) -> None:
         everything_seen_is_kept(folder / str(seed), killed_s)
 
 
+@pytest.mark.slow
 def test_a_kill_loses_nothing_that_took_effect(tmp_path: Path) -> None:
     kills(tmp_path, range(2))
 

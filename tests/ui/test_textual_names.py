@@ -16,6 +16,7 @@ from functools import cache
 from importlib import import_module
 from pkgutil import walk_packages
 
+import pytest
 from pygments.lexer import RegexLexerMeta
 from rich.style import Style
 from textual._compositor import Compositor
@@ -145,6 +146,7 @@ def test_no_other_private_name_of_theirs_is_used() -> None:
     assert set(USED) <= used
 
 
+@pytest.mark.slow
 @reads_all
 def test_no_private_name_of_theirs_is_replaced_by_chance() -> None:
     for module in walk_packages(tui.ui.__path__, "tui.ui."):

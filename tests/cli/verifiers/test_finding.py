@@ -298,6 +298,7 @@ def test_an_exit_status_of_0_without_a_result_is_no_green_verdict(
     assert command.reader(output, True).fault == fault
 
 
+@pytest.mark.slow
 def test_a_run_of_real_tests_is_read_from_its_junit_report(
     tmp_path: Path,
 ) -> None:

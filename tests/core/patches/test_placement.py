@@ -190,6 +190,7 @@ def test_in_a_longer_file_a_waiting_section_keeps_no_more(lines, section):
     assert twice < 1.3 * once
 
 
+@pytest.mark.slow
 @each_pattern
 def test_all_places_are_reached_and_the_nearest_are_kept(lines, section):
     place = waiting(lines(300), section)

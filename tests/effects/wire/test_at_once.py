@@ -10,6 +10,7 @@ from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any
 
+import pytest
 from websockets.frames import Frame, Opcode
 from websockets.utils import accept_key, apply_mask
 
@@ -124,6 +125,7 @@ async def test_an_interrupt_amid_a_flood_is_written_at_once() -> None:
         await flood
 
 
+@pytest.mark.slow
 async def test_pings_of_a_server_that_does_not_read_make_no_heap() -> None:
     async with bare("a") as (plug, [(lane, _)]):
         loop = asyncio.get_running_loop()

@@ -156,6 +156,7 @@ async def test_from_a_key_to_what_answers_at_once(size: tuple[int, int]) -> None
         ]
 
 
+@pytest.mark.slow
 async def test_esc_goes_back_from_every_page_and_leaves_no_trace() -> None:
     port = Outside()
     way = ["enter", "enter", "enter", "enter", "enter"]  # Ollama, fast, deep, test, the lines

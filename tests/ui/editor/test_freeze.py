@@ -77,6 +77,7 @@ async def check(fmt: Notation, ends: list[int], size: tuple[int, int], wrap: boo
             assert painted(editor) == before, text[max(0, end - 60) : end]
 
 
+@pytest.mark.slow
 @each("fmt", NOTATIONS)
 @each("size", [(80, 24), (120, 40)])
 async def test_no_row_moves(fmt: Notation, size: tuple[int, int]) -> None:

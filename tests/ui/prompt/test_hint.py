@@ -174,6 +174,7 @@ async def test_files_are_listed_over_the_prompt_and_chosen_with_the_arrows() -> 
         assert session.intents == [Prompt("see @tests/test_cache.py")]
 
 
+@pytest.mark.slow
 async def test_enter_runs_what_was_typed_or_the_only_thing_that_it_can_mean() -> None:
     session = ScriptedSession()
     async with running(session) as (app, pilot):

@@ -64,6 +64,7 @@ async def test_a_key_looks_at_no_more_hunks_than_are_in_sight(
     assert looked[400] <= looked[40]
 
 
+@pytest.mark.slow
 async def test_keys_are_taken_while_very_many_are_laid_out(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is shown stays until all is laid out; what changed meanwhile is shown after it."""
     async with reviewing(60) as (session, screen, pilot):

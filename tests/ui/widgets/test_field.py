@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from textual import events
 from textual.app import App, ComposeResult
 from textual.geometry import Offset
@@ -20,6 +21,7 @@ def shown(app: App[int]) -> str:
     return "".join(segment.text for strip in strips for segment in strip)
 
 
+@pytest.mark.slow
 async def test_what_is_pasted_is_inert_on_the_screen(session: ScriptedSession) -> None:
     exercise(session)
     async with running(session, (120, 36)) as (app, pilot):
@@ -46,6 +48,7 @@ class OneField(App[None]):
         yield Field()
 
 
+@pytest.mark.slow
 async def test_each_character_has_its_place() -> None:
     app = OneField()
     async with app.run_test(size=(60, 3)) as pilot:

@@ -127,6 +127,7 @@ class Tail:
 FINISH = sse({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]})
 
 
+@pytest.mark.slow
 @each(
     "ending",
     [
