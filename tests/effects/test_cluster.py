@@ -287,18 +287,24 @@ async def test_what_is_lost_on_the_way_is_done_again(tmp_path: Path) -> None:
     """A worker dies, then the scheduler; each of 30 tries has its verdict all the same."""
     dask = DaskCluster(tmp_path / "cluster")
     dask.add("w0")
-    dask.add("w1")
     house = House(tmp_path / "work", dask)
-    program = "import sys, time, calc; print('begun', flush=True); time.sleep(0.4)"
+    program = "import sys, time, calc; print('begun', flush=True); time.sleep({})"
     program += "; sys.exit(calc.add(1, 2) != 3)"
-    ended, begun = 0, list[int]()
+    ended, begun, first_spoke = 0, list[int](), asyncio.Event()
 
     async def one(number: int) -> tuple[int | None, str]:
         nonlocal ended
         said = bytearray()
+
+        def hear(output: bytes) -> None:
+            said.extend(output)
+            if not number:
+                first_spoke.set()
+
         shadow = await house.cluster.make({"calc.py": RIGHT if number % 3 else WRONG})
-        how, argv = RunOptions(shadow=shadow), (sys.executable, "-c", program)
-        result = await house.runner.run(argv, said.extend, 60, how)
+        command = program.format(0.4 if number else 3)
+        how, argv = RunOptions(shadow=shadow), (sys.executable, "-c", command)
+        result = await house.runner.run(argv, hear, 60, how)
         assert not result.error, result.error
         ended += 1
         begun.append((result.output or said).count(b"begun"))
@@ -306,9 +312,9 @@ async def test_what_is_lost_on_the_way_is_done_again(tmp_path: Path) -> None:
 
     try:
         running = asyncio.gather(*(one(number) for number in range(30)))
-        while ended < 4:
-            await asyncio.sleep(0.05)
+        await first_spoke.wait()
         dask.kill("w0")
+        dask.add("w1")
         dask.add("w2")
         while ended < 12:
             await asyncio.sleep(0.05)

@@ -107,6 +107,8 @@ class TaskEnd(Struct, frozen=True):
     start: int = 0
     """So many bytes it had said before."""
     brought: dict[str, bytes] = {}
+    run: str = ""
+    """Of all times that it was begun, this one; empty: none of them ended."""
     worker: str = ""
 
 

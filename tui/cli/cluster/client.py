@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Collection, Coroutine, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
@@ -135,6 +136,17 @@ class WorkspaceTree:
         return {path: data for path, data in texts.items() if path not in held}, held
 
 
+@dataclass
+class _Told:
+    """What was told of a task's output, of the last time that it was begun."""
+
+    run: str = ""
+    worker: str = ""
+    again: bool = False
+    """Something of an earlier time was told, too."""
+    bytes: int = 0
+
+
 class _Sent:
     """What a worker was sent."""
 
@@ -173,9 +185,8 @@ class ClusterClient:
         self._connecting = asyncio.Lock()
         self._sent: dict[str, _Sent] = {}
         self._runs: dict[int, asyncio.Task[None]] = {}
-        self._begun: dict[int, list[str]] = {}
-        """RemoteTask -> the workers that began it."""
-        self._streamed: dict[int, int] = {}
+        self._told: dict[int, _Told] = {}
+        """The tasks of whose output something was told."""
         self._said: set[str] = set()
         self._gone = asyncio.Event()
         self._why_gone = ""
@@ -257,16 +268,19 @@ class ClusterClient:
         number = said["number"]
         if number not in self._runs:
             return
-        if "began" in said:
-            began = self._begun.setdefault(number, [])
-            began.append(said["began"])
-            if len(began) > 1:
-                words = f"[{began[-2]} was lost: run again on {began[-1]}]\n"
+        told = self._told_by(number, said["run"], said["worker"])
+        told.bytes = said["at"] + len(said["output"])
+        self._tell(ClusterNews(number=number, output=said["output"]))
+
+    def _told_by(self, number: int, run: str, worker: str) -> _Told:
+        """What was told of this run of a task; said, where another run had told something."""
+        told = self._told.get(number)
+        if told is None or told.run != run:
+            if told is not None:
+                words = f"[{told.worker} was lost: run again on {worker}]\n"
                 self._tell(ClusterNews(number=number, output=words.encode()))
-                self._streamed[number] = 0
-        else:
-            self._streamed[number] = said["at"] + len(said["output"])
-            self._tell(ClusterNews(number=number, output=said["output"]))
+            told = self._told[number] = _Told(run, worker, again=told is not None)
+        return told
 
     def _say(self, words: str) -> None:
         words = inert(words)  # names of files are any bytes
@@ -291,10 +305,11 @@ class ClusterClient:
         self._runs.pop(number, None)
         if not self._runs:
             self._blobs.clear()
-        told = self._streamed.pop(number, 0)
-        again = len(self._begun.pop(number, ())) > 1
-        said = ended.output[0 if again else max(told - ended.start, 0) :]
-        self._tell(ClusterNews(ended=replace(ended, output=said, again=again)))
+        if ended.run and number in self._told:
+            self._told_by(number, ended.run, ended.worker)
+        told = self._told.pop(number, _Told())
+        said = ended.output[0 if told.again else max(told.bytes - ended.start, 0) :]
+        self._tell(ClusterNews(ended=replace(ended, output=said, again=told.again)))
 
     async def _ended(self, task: RemoteTask) -> TaskEnd:
         """Run it again where a worker, the scheduler or a file got lost."""
@@ -345,7 +360,6 @@ class ClusterClient:
                 future.release()
             if not ended.lacks and not ended.unfit:
                 return ended
-            self._begun.pop(task.number, None)
             if ended.unfit:
                 at = None
                 self._sent.setdefault(ended.worker, _Sent()).unfit[program] = ended.unfit

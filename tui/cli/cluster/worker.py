@@ -383,16 +383,15 @@ async def stop(topic: str, number: int, dask_worker: Any) -> None:
 
 async def run(task: bytes, key: str) -> bytes:
     """Run a `RemoteTask`; an `TaskEnd`."""
-    wanted, worker = from_msgpack(task, RemoteTask), _worker()
+    wanted, worker, begun = from_msgpack(task, RemoteTask), _worker(), os.urandom(8).hex()
 
     def tell(at: int, output: bytes) -> None:
-        told = {"number": wanted.number, "at": at, "output": output}
-        worker.log_event(wanted.topic, told)
+        whose = {"number": wanted.number, "run": begun, "worker": worker.address}
+        worker.log_event(wanted.topic, {**whose, "at": at, "output": output})
 
     def is_wanted() -> bool:
         known = worker.state.tasks.get(key)
         return known is not None and known.state == "executing"
 
-    worker.log_event(wanted.topic, {"number": wanted.number, "began": worker.address})
     ended = await _store(worker).run(wanted, tell, is_wanted)
-    return msgspec.msgpack.encode(replace(ended, worker=worker.address))
+    return msgspec.msgpack.encode(replace(ended, run=begun, worker=worker.address))
