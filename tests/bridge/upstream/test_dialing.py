@@ -17,10 +17,10 @@ import trustme
 
 from tests.bridge.upstream.test_client import HEAD, Server, read, served
 from tests.support.tables import each
+from tui.bridge.endpoints.base import Broken
 from tui.bridge.upstream import client, dialing
 from tui.bridge.upstream.client import Upstream
 from tui.bridge.upstream.dialing import Resolver, proxy_for
-from tui.bridge.upstream.errors import BrokenError
 from tui.core.wire.address import Address
 
 LANES = 40
@@ -94,7 +94,7 @@ async def mute() -> AsyncIterator[tuple[int, list[asyncio.StreamWriter], asyncio
 
 
 async def why(upstream: Upstream, url: str) -> str:
-    with pytest.raises(BrokenError) as raised:
+    with pytest.raises(Broken) as raised:
         await read(upstream, url)
     return str(raised.value)
 
@@ -294,7 +294,7 @@ class Proxy:
 
 async def why_through_proxy(upstream: Upstream, url: str = FAR) -> str:
     headers = {"Authorization": f"Bearer {KEY}"}
-    with pytest.raises(BrokenError) as raised:
+    with pytest.raises(Broken) as raised:
         async with asyncio.timeout(60), upstream.post(Address(url, headers), b"{}"):
             pass
     return str(raised.value)

@@ -25,7 +25,7 @@ from tui.bridge.endpoints.response_writer import ResponseWriter
 from tui.bridge.providers.catalogue import EndpointModels
 from tui.bridge.time_slices import Share, aside, in_turns, others
 from tui.bridge.upstream.client import MOST_REFUSAL_BYTES, Upstream, UpstreamAnswer
-from tui.bridge.upstream.errors import BrokenError, CutError
+from tui.bridge.upstream.errors import CutError
 from tui.bridge.upstream.sse import (
     MAX_MESSAGE_BYTES,
     Message,
@@ -183,9 +183,6 @@ class HttpEndpoint:
             raise Refused(400, "proxy_not_supported", str(error)) from error
         except OversizeError as error:
             raise Unusable(f"{self._host} sent an event of more than 32 MiB.") from error
-        except BrokenError as error:
-            kind = Unusable if error.flooded else Broken
-            raise kind(str(error), unreached=error.unreached) from error
 
     async def _asked(self, asked: Asked, writer: ResponseWriter) -> None:
         def made() -> tuple[tuple[Address, bytes], Reader]:

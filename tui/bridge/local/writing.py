@@ -13,7 +13,7 @@ from tui.bridge.local.grammar import rest_grammar
 from tui.bridge.local.request import LocalPlan
 from tui.bridge.local.written_edit import RejectedLineError, WrittenEdit
 from tui.bridge.upstream.client import Upstream
-from tui.bridge.upstream.errors import BrokenError, error_in
+from tui.bridge.upstream.errors import error_in
 from tui.bridge.upstream.sse import Message, SseParser, said_by
 from tui.core.wire.address import Address
 from tui.core.wire.events import Usage
@@ -103,8 +103,8 @@ class Writing:
                             await self.say(text)
                         if edit.done:
                             return
-        except BrokenError as error:
-            raise Broken(f"The model on this machine stopped: {error}") from error
+        except Broken as error:
+            raise type(error)(f"The model on this machine stopped: {error}") from error
         finally:
             self._counted, self._now = self.usage, Usage(0, 0)
 
@@ -114,7 +114,7 @@ class Writing:
         if not isinstance(chunk, dict):
             return ""
         if "error" in chunk:
-            raise Broken(f"The model on this machine failed: {error_in(chunk).message}")
+            raise Broken(error_in(chunk).message)
         self._now = usage_in(chunk) or self._now
         choices = chunk.get("choices")
         delta = choices[0].get("delta") if isinstance(choices, list) and choices else None

@@ -24,7 +24,7 @@ from msgspec import Struct
 from multidict import CIMultiDict
 
 from tui import __version__
-from tui.bridge.endpoints.base import Broken, Refused
+from tui.bridge.endpoints.base import Broken, Refused, Unusable
 from tui.bridge.providers.discovery import Fetched
 from tui.bridge.time_slices import Share, SlicedHttp, some
 from tui.bridge.upstream.dialing import CONNECT_S, IDLE_S, Dialer, Origin, origin_of
@@ -36,7 +36,6 @@ from tui.bridge.upstream.errors import (
     STALE_S,
     UNANSWERED,
     UNREAD,
-    BrokenError,
     CutError,
     UnconnectedError,
     proxy_refused,
@@ -484,7 +483,7 @@ class Upstream:
         Leaving it early tells the server: its connection ends.
 
         Raises:
-            BrokenError: it cannot be reached, or broke off while the block read it.
+            Broken: it cannot be reached, or broke off while the block read it.
             EndpointError: through a proxy of a kind that is not known, or with a key in clear text.
         """
         async with self._answering("POST", address, body) as answer:
@@ -502,8 +501,6 @@ class Upstream:
                     pieces.append(piece)
                     if sum(map(len, pieces)) > most_bytes:
                         raise Broken(f"{host} answered with more than {most_bytes} bytes.")
-        except BrokenError as error:
-            raise Broken(str(error), unreached=error.unreached) from error
         except EndpointError as error:
             raise Refused(400, "proxy_not_supported", str(error)) from error
         return Fetched(answer.status, b"".join(pieces))
@@ -549,9 +546,10 @@ class Upstream:
             never = origin not in self._reached
             # where nobody listens the port is what may be wrong
             place = f"{origin.host}:{origin.port}" if error.refused else origin.host
-            raise BrokenError(f"{place} {error}", unreached=never) from error
+            raise Broken(f"{place} {error}", unreached=never) from error
         except CutError as error:
-            raise BrokenError(f"{origin.host} {error}", flooded=error.flooded) from error
+            kind = Unusable if error.flooded else Broken
+            raise kind(f"{origin.host} {error}") from error
 
     async def _asked(
         self, origin: Origin, method: str, address: Address, body: bytes

@@ -94,7 +94,7 @@ MOST_SPARES = 4
 """Connections dialled ahead to one server; more requests at once dial for themselves."""
 _EYEBALLS_S = 0.25
 """RFC 8305: so long one address is waited for before the next one is tried, too."""
-_PORTS = {"https": 443, "http": 80}
+_PORTS = {"https": 443, "wss": 443}
 _KEEPALIVE = (("TCP_KEEPIDLE", 20), ("TCP_KEEPINTVL", 10), ("TCP_KEEPCNT", 3))
 
 
@@ -124,7 +124,9 @@ def proxy_for(url: str) -> str | None:
     if is_loopback(host):
         return None
     proxies = getproxies()
-    if proxy_bypass(parts.netloc.rpartition("@")[2]) or spares_proxy(host, proxies):
+    place = parts.netloc.rpartition("@")[2]
+    place += "" if parts.port else f":{_PORTS.get(parts.scheme, 80)}"
+    if proxy_bypass(place) or spares_proxy(host, proxies):
         return None
     proxy = chosen_proxy(url, proxies)
     if not proxy:
@@ -219,7 +221,7 @@ class Dialer:
         key = tuple(os.environ.get(name) for name in AUTHORITY_VARIABLES)
         known = self._contexts.get(key)
         if known is None:
-            known = self._contexts[key] = await asyncio.to_thread(_context)
+            known = self._contexts[key] = await asyncio.to_thread(client_context)
         return known
 
     async def _dialled(self, origin: Origin) -> SpareConnection:
@@ -266,7 +268,8 @@ async def _tunnel(origin: Origin) -> socket.socket:
         raise UnconnectedError("cannot be reached: the proxy's address is wrong.") from error
 
 
-def _context() -> ssl.SSLContext:
+def client_context() -> ssl.SSLContext:
+    """Whom TLS trusts, of the environment as it is now; read from the disk."""
     context = ssl.create_default_context()
     trust_added_authorities(context, os.environ)
     context.set_alpn_protocols(["http/1.1"])

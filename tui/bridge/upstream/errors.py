@@ -21,18 +21,6 @@ _OTHER_NAME = frozenset({62, 63, 64})
 """OpenSSL's X509_V_ERR_*: the certificate is of another host, or not valid today."""
 
 
-class BrokenError(Exception):
-    """The upstream cannot be reached, or broke off; the text says it in one sentence."""
-
-    def __init__(self, text: str, *, unreached: bool = False, flooded: bool = False) -> None:
-        """``unreached``: the server never answered, which is not an answer that broke off.
-
-        ``flooded``: the server sent what is not taken, and would do so again.
-        """
-        super().__init__(text)
-        self.unreached, self.flooded = unreached, flooded
-
-
 class UnconnectedError(Exception):
     """There is no connection to the upstream; the text ends a sentence that begins with it."""
 
@@ -66,7 +54,8 @@ def unconnected(error: Exception, connect_s: float) -> UnconnectedError:
     if isinstance(error, ssl.SSLCertVerificationError):
         return UnconnectedError(_untrusted(error))
     if isinstance(error, ssl.SSLError):
-        why = f" ({error.reason.replace('_', ' ').lower()})" if error.reason else ""
+        reason = getattr(error, "reason", None) or ""  # not there where Python's own code made it
+        why = f" ({reason.replace('_', ' ').lower()})" if reason else ""
         return UnconnectedError(f"cannot be reached: the TLS connection failed{why}.")
     if isinstance(error, TimeoutError) and not error.errno:
         words = f"cannot be reached: it did not answer within {connect_s:.0f} s."
@@ -79,7 +68,7 @@ def unconnected(error: Exception, connect_s: float) -> UnconnectedError:
         return UnconnectedError(words, refused=number == errno.ECONNREFUSED)
     if isinstance(error, ConnectionError):
         return UnconnectedError("cannot be reached: it closed the connection at once.")
-    return UnconnectedError("cannot be reached.")
+    return UnconnectedError("cannot be reached: check the url and the network.")
 
 
 def proxy_refused(status: int | None) -> UnconnectedError:

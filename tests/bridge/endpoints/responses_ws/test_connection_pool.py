@@ -78,7 +78,7 @@ async def test_addresses_that_cannot_be_dialled() -> None:
 async def test_each_failure_has_its_words_and_none_of_its_own(
     monkeypatch: pytest.MonkeyPatch, error: Exception, words: str
 ) -> None:
-    async def fails(_: Address) -> None:
+    async def fails(*_: object) -> None:
         raise error
 
     monkeypatch.setattr(connection_pool, "_dialled", fails)

@@ -8,14 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
-import socket
-import ssl
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 from urllib.parse import urlsplit
-from urllib.request import getproxies, proxy_bypass
 
 from msgspec import Struct, field
 from websockets.asyncio.client import ClientConnection, connect
@@ -32,19 +28,12 @@ from websockets.protocol import State
 from tui import __version__
 from tui.bridge.endpoints.base import Asked, Broken, Refused
 from tui.bridge.time_slices import BUDGET_S, FairSocket
-from tui.core.wire.address import (
-    Address,
-    authorities_advice,
-    checked,
-    chosen_proxy,
-    is_loopback,
-    spares_proxy,
-    trust_added_authorities,
-)
+from tui.bridge.upstream.dialing import CONNECT_S, client_context, proxy_for
+from tui.bridge.upstream.errors import unconnected
+from tui.core.wire.address import Address, checked
 from tui.core.wire.refusals import NO_WEBSOCKET
 from tui.errors import EndpointError
 
-CONNECT_S = 15.0
 PING_S = 20.0
 """Proxies in between drop sockets that are idle for 60 s (PROTOCOL section 10)."""
 MAX_MESSAGE_BYTES = 32 * 1024 * 1024
@@ -87,26 +76,26 @@ async def dial(address: Address) -> ServiceConnection:
     """
     try:
         place = checked(address)
+        proxy = proxy_for(place.url)
     except EndpointError as error:
         raise Refused(400, "endpoint_not_usable", str(error)) from error
     host = urlsplit(place.url).hostname or ""
     try:
-        return await _dialled(place)
+        return await _dialled(place, proxy)
     except InvalidStatus as error:
         raise _refused(error, host) from None
     except (OSError, EOFError, ValueError, InvalidHandshake, InvalidProxy, InvalidURI) as error:
         raise Broken(f"{host} {_reason(error)}", unreached=True) from error
 
 
-async def _dialled(place: Address) -> ServiceConnection:
-    parts = urlsplit(place.url)
-    tls = await asyncio.to_thread(_context) if parts.scheme == "wss" else None
+async def _dialled(place: Address, proxy: str | None) -> ServiceConnection:
+    tls = await asyncio.to_thread(client_context) if place.url.startswith("wss") else None
     async with asyncio.timeout(CONNECT_S):
         connected = await _NoRedirectConnect(
             place.url,
             additional_headers=_BETA | dict(place.headers),
             user_agent_header=f"duetto/{__version__}",
-            proxy=_proxy(place.url) or None,
+            proxy=proxy,
             compression=None,  # deltas are small, and each would cost more than it saves
             open_timeout=CONNECT_S,
             close_timeout=1,
@@ -143,43 +132,13 @@ def _refused(error: InvalidStatus, host: str) -> Exception:
     return UpgradeRefused(status, b"" if page else body, headers)
 
 
-def _context() -> ssl.SSLContext:
-    made = ssl.create_default_context()
-    trust_added_authorities(made, os.environ)
-    return made
-
-
-def _proxy(url: str) -> str:
-    """The proxy that leads there; empty: there is none."""
-    parts = urlsplit(url)
-    host = parts.hostname or ""
-    if (
-        is_loopback(host)
-        or proxy_bypass(f"{host}:{parts.port or 443}")
-        or spares_proxy(host, getproxies())
-    ):
-        return ""
-    return chosen_proxy(url, getproxies())
-
-
 def _reason(error: Exception) -> str:
     """Why it did not work, as the end of a sentence that begins with the host."""
     if isinstance(error, ProxyError | InvalidProxy):  # whose text may have the password
         return "cannot be reached: the proxy on the way failed; check HTTPS_PROXY."
     if isinstance(error, InvalidHandshake | EOFError | InvalidURI):
         return "does not answer as a WebSocket server does: check the url."
-    if isinstance(error, TimeoutError):
-        return f"cannot be reached: it did not answer within {CONNECT_S:.0f} s."
-    if isinstance(error, socket.gaierror):
-        return "cannot be reached: its name is not known."
-    if isinstance(error, ssl.SSLCertVerificationError):
-        to_do = authorities_advice(os.environ, lambda path: os.access(path, os.R_OK))
-        return f"cannot be trusted, its certificate is of no known authority: {to_do}"
-    if isinstance(error, ssl.SSLError):
-        return "cannot be reached: the TLS connection failed."
-    if isinstance(error, OSError) and (number := error.errno or 0) > 0:
-        return f"cannot be reached: {os.strerror(number)}."
-    return "cannot be reached: check the url and the network."
+    return str(unconnected(error, CONNECT_S))
 
 
 MOST_UNREAD_BYTES = 8 * 1024 * 1024
