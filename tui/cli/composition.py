@@ -23,7 +23,7 @@ from tui.core.price import Price, Quote, SameTiers
 from tui.core.programs import Edited, safe_path
 from tui.core.wire.events import Usage
 from tui.core.wire.masking import Mask
-from tui.effects.commands.runner import CommandRunner, Confining
+from tui.effects.commands.runner import CommandRunner
 from tui.effects.files import Files
 from tui.effects.listing import Listing, warm
 from tui.effects.recorder import Recorder
@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from tui.cli.verifiers.kept_syntax import KeptSyntax
     from tui.effects.clipboard import ClipboardTool, LocalPictures
     from tui.effects.cluster import Cluster
+    from tui.effects.commands.sandbox import Tool
     from tui.effects.git import Git
     from tui.effects.prices import Prices
     from tui.effects.prompt_history import PromptHistory
@@ -329,7 +330,7 @@ class Composition:
         keeps, state = self._setup.settings.store.on, self._setup.paths.state_dir
         return MapProcess(self._files.root, state / "maps" if keeps else None, self._keyless)
 
-    def _find_sandbox(self) -> Confining:
+    def _find_sandbox(self) -> Tool:
         from tui.effects.commands.sandbox import find_sandbox
         from tui.effects.leftovers import clear_left
         from tui.effects.shadow.making import clear_shadows

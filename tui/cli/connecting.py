@@ -9,7 +9,7 @@ import os
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Literal
 from urllib.parse import urlsplit
 
 import msgspec
@@ -41,6 +41,7 @@ from tui.settings import EndpointSettings, ModelSettings, ModelsSettings, Settin
 
 if TYPE_CHECKING:
     from tui.bridge.endpoints.base import EndpointSpec
+    from tui.cli.catalogue import Catalogue
 
 _OTHER_SOURCE = ModelSource(
     OTHER, "Another server", "by its address", needs_address=True, ready=False
@@ -49,17 +50,10 @@ _CONTEXT_LINES = 1
 Tell = Callable[[FoundHere], None]
 
 
-class Renewing(Protocol):
-    """What a running session has to hear of a new key."""
-
-    def renew(self, endpoint: str) -> None:
-        """It is dialled anew."""
-
-
 class Connector:
     """See `engine.connecting.ConnectPort`."""
 
-    def __init__(self, setup: SessionSetup, session: Renewing | None = None) -> None:
+    def __init__(self, setup: SessionSetup, session: Catalogue | None = None) -> None:
         """``session``: the one that runs takes keys that no keyring keeps."""
         self._setup = setup
         self._session = session

@@ -15,7 +15,7 @@ import click
 from msgspec.structs import replace
 
 from tui.cli.composition import Composition, tracer_for
-from tui.cli.exec_reports import JsonReport, Report, TextReport
+from tui.cli.exec_reports import JsonReport, TextReport
 from tui.cli.models import SessionSetup, resolve
 from tui.cli.open_app import command_prefix, log_broken, session_options
 from tui.cli.options import (
@@ -192,7 +192,7 @@ def exec_command(prompt: str, flags: ModelFlags, **choices: Unpack[ExecOptions])
         raise UsageError("nothing to continue: the last answer is whole")
     if about == COMPACT:
         return asyncio.run(_compact(composition, text.strip().removeprefix(COMPACT).strip()))
-    report: Report = TextReport(composition.session, sys.stdout, sys.stderr)
+    report: TextReport | JsonReport = TextReport(composition.session, sys.stdout, sys.stderr)
     if choices["as_json"]:
         report = JsonReport(composition.session, sys.stdout)
     code = asyncio.run(_run(composition, text, report, apply=choices["apply"]))
@@ -311,7 +311,9 @@ def _setup(folder: str, flags: ModelFlags) -> SessionSetup:
     return SessionSetup(target.root, settings, resolve(settings, flags), paths)
 
 
-async def _run(composition: Composition, text: str, report: Report, *, apply: bool) -> int:
+async def _run(
+    composition: Composition, text: str, report: TextReport | JsonReport, *, apply: bool
+) -> int:
     asyncio.get_running_loop().set_exception_handler(log_broken)
     turn = ExecTurn(composition.session, report, composition.recorded)
     AutoEffort(composition.session.services.state)
@@ -356,7 +358,7 @@ class ExecTurn:
     def __init__(
         self,
         session: Session,
-        report: Report,
+        report: TextReport | JsonReport,
         recorded: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
         """``recorded`` waits until a failed recording has been told of."""

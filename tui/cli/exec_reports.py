@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Protocol, TextIO
+from typing import TextIO
 
 from tui.cli.apply import hunk_fields
 from tui.core.conversation import Block, BlockKind
@@ -20,25 +20,6 @@ from tui.errors import EXIT_INTERRUPTED, EXIT_OK
 
 METER_S = 0.25
 """Between two meter events."""
-
-
-class Report(Protocol):
-    """Where a turn is told."""
-
-    def started(self) -> None:
-        """The prompt was handed over."""
-
-    def frame(self) -> None:
-        """Something changed."""
-
-    def trouble(self, trouble: Trouble) -> None:
-        """Something went wrong."""
-
-    def asked(self, ask: Ask, choice: str) -> None:
-        """A question was answered in the user's stead."""
-
-    def ended(self, left_out: Sequence[Hunk], code: int) -> None:
-        """The turn is over, hunks are decided on."""
 
 
 class NewProse:

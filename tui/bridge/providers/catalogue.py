@@ -6,15 +6,14 @@ import asyncio
 import difflib
 import logging
 import re
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from tui.bridge.endpoints.base import Asked, Broken, ModelFacts, Refused, Target
-from tui.bridge.endpoints.kinds import ModelEndpoint
 
 if TYPE_CHECKING:
     from tui.bridge.endpoints.response_writer import ResponseWriter
     from tui.bridge.providers.discovery import Discovery, Fetcher
+    from tui.bridge.routing import Endpoints
 
 
 LISTING_S = 5.0
@@ -24,21 +23,10 @@ _PATTERN = "*?["
 _log = logging.getLogger(__name__)
 
 
-class ServedEndpoints(Protocol):
-    """The endpoints of a bridge (`bridge.routing.Endpoints`)."""
-
-    @property
-    def targets(self) -> Mapping[str, Target]:
-        """By name."""
-
-    async def endpoint(self, name: str) -> ModelEndpoint:
-        """An endpoint by name. Raises Refused."""
-
-
 class ModelCatalogue:
     """The models of all endpoints. Nobody is asked before somebody wants to know."""
 
-    def __init__(self, served: ServedEndpoints) -> None:
+    def __init__(self, served: Endpoints) -> None:
         self._served = served
 
     async def models(self, name: str) -> dict[str, ModelFacts]:

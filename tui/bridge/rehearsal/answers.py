@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from math import floor
 from random import Random
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal
 
 from msgspec import Struct
 
@@ -37,6 +37,9 @@ from tui.bridge.rehearsal.scripts import (
     words_of,
 )
 from tui.core.wire.events import Usage
+
+if TYPE_CHECKING:
+    from tui.bridge.endpoints.response_writer import ResponseWriter
 
 
 class ReasoningPart(Struct, frozen=True):
@@ -89,19 +92,6 @@ MOST_HELD_LAG_S = 0.01
 and an Esc would tell of twice the tokens that anybody saw."""
 
 
-class OutputSink(Protocol):
-    """Where the output goes: a `core.run.Run`."""
-
-    def item_added(self, item: dict[str, Any]) -> int:
-        """Begin an item; returns its index."""
-
-    def delta(self, index: int, text: str) -> None:
-        """More text of an item."""
-
-    def item_done(self, index: int) -> None:
-        """Finish an item."""
-
-
 class PlaySpeed(Struct, frozen=True):
     """How fast a model is."""
 
@@ -145,7 +135,7 @@ class Player:
         """When the next token is due, in seconds of the owner's clock."""
         return self._first_s + self.output_tokens / self._pace.tokens_s
 
-    def play(self, sink: OutputSink, now: float, *, held: bool = False) -> None:
+    def play(self, sink: ResponseWriter, now: float, *, held: bool = False) -> None:
         """Give out all tokens that are due.
 
         ``held``: the sink lets words go more slowly than they come.
@@ -157,7 +147,7 @@ class Player:
         while self.output_tokens < due and not self.done:
             self._give(sink, due - self.output_tokens)
 
-    def _give(self, sink: OutputSink, most: int) -> None:
+    def _give(self, sink: ResponseWriter, most: int) -> None:
         """Give out tokens of one item as one delta."""
         part, first, count = self._parts[self._part], self._at, 0
         while count < most and self._at < len(part.text):

@@ -15,11 +15,10 @@ import shutil
 import signal
 import socket
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tui.core.programs import (
     AS_THE_USER,
-    Confinement,
     Entry,
     Launch,
     RemoteShadow,
@@ -45,6 +44,9 @@ from tui.effects.commands.guard import (
     signalled,
 )
 
+if TYPE_CHECKING:
+    from tui.effects.commands.sandbox import Tool
+
 GRACE_S = 1.5
 """Between SIGTERM and SIGKILL."""
 STRAGGLER_S = 0.5
@@ -60,26 +62,6 @@ _MOST_NAMED = 80
 _BASHES = ("/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash")
 _END_OF_INPUT = b"\x04" * 16
 """What who reads the terminal finds there."""
-
-
-class Confining(Protocol):
-    """What confines commands (sandbox)."""
-
-    sandbox: Sandbox
-
-    def launch(
-        self,
-        argv: Sequence[str],
-        folder: str,
-        confined: Confinement,
-        note: Callable[[str, str], None],
-        shadow: str = "",
-    ) -> Launch:
-        """How a command is started in it, in an absolute folder. Raises OSError.
-
-        ``note`` is told what is to be removed should duetto be gone (`guard.message`). ``shadow``:
-        where the workspace's folder is in the shadow that it runs in; all in it may be written.
-        """
 
 
 class _Started(NamedTuple):
@@ -141,7 +123,7 @@ class CommandRunner:
         self,
         root: str,
         environment: Mapping[str, str] | None = None,
-        find_sandbox: Callable[[], Confining] | None = None,
+        find_sandbox: Callable[[], Tool] | None = None,
     ) -> None:
         """``environment`` is what commands get, read at each run (None: this process's).
 
@@ -150,20 +132,20 @@ class CommandRunner:
         self._root = os.path.realpath(root)
         self._environment = os.environ if environment is None else environment
         self._find_sandbox = find_sandbox
-        self._finding: asyncio.Task[Confining | None] | None = None
+        self._finding: asyncio.Task[Tool | None] | None = None
 
     async def sandbox(self) -> Sandbox:
         """What confines the model's commands here; found out once. Never raises."""
         found = await self._confining()
         return found.sandbox if found is not None else Sandbox()
 
-    async def _confining(self) -> Confining | None:
+    async def _confining(self) -> Tool | None:
         if self._finding is None:
             self._finding = asyncio.create_task(self._found())
         # who asks may be cancelled: others wait, too
         return await asyncio.shield(self._finding)
 
-    async def _found(self) -> Confining | None:
+    async def _found(self) -> Tool | None:
         with contextlib.suppress(OSError):
             await asyncio.to_thread(command_guard().ready)
         if self._find_sandbox is None:

@@ -112,7 +112,11 @@ class Tool(Protocol):
         note: Note = _unnoted,
         shadow: str = "",
     ) -> Launch:
-        """How a command is started in it; see `runner.Confining`. Raises OSError."""
+        """How a command is started in it, in an absolute folder. Raises OSError.
+
+        ``shadow``: where the workspace's folder is in the shadow that it runs in; all in it may be
+        written.
+        """
 
 
 def find_sandbox(
