@@ -129,7 +129,7 @@ class LinearApp:
         self._narrator = Narrator(session, pace)
         pages = LongOutput(MOST_LINES if live else None)
         self._drafts = Drafts()
-        edit = (lambda text: _edited(mouth, self.editor, text)) if live else None
+        edit = self._edited if live else None
         self._talk = LineTalk(self._say, self.frame)
         self.connector: Callable[[], ConnectPort] | None = None
         """Gives what connecting a model needs of the outside; None: it cannot be done here."""
@@ -499,13 +499,12 @@ class LinearApp:
                 self.rest = [*self._lines]
                 self._lines.clear()
 
-
-async def _edited(mouth: Mouth, editor: Editor | None, text: str) -> Edited:
-    """Have the user's editor on the terminal."""
-    if editor is None:
-        return Edited(None, "There is no editor here.")
-    mouth.hush(True)
-    try:
-        return await editor(text)
-    finally:
-        mouth.hush(False)
+    async def _edited(self, text: str) -> Edited:
+        """Have the user's editor on the terminal."""
+        if self.editor is None:
+            return Edited(None, "There is no editor here.")
+        self._mouth.hush(True)
+        try:
+            return await self.editor(text)
+        finally:
+            self._mouth.hush(False)

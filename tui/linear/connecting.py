@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
-from typing import Protocol, TypeVar
+from typing import Protocol
 
 from msgspec.structs import replace
 
@@ -30,7 +30,6 @@ from tui.engine.ports import ModelOffer
 from tui.engine.session import Session
 
 _MOST_LISTED = 30
-T = TypeVar("T")
 NOTHING = "Nothing was written."
 
 
@@ -63,7 +62,10 @@ async def connect(
         await test_all(port, talk, chosen)
         plan = await port.plan(chosen)
         talk.say(plan_lines(port, plan))
-        if plan.wrong or not _is_yes(await _answer(talk, "Write it and use it? yes or no.")):
+        if plan.wrong:
+            raise Gone
+        answer = await _answer(talk, "Write it and use it? yes or no.")
+        if answer.lower() not in ("y", "yes", "1"):
             raise Gone
         written = await port.write(chosen)
     except Gone:
@@ -136,10 +138,19 @@ async def _source(talk: Talk, sources: Sequence[ModelSource]) -> Connecting:
         f"{number}. {one.title}: {one.words}" if one.words else f"{number}. {one.title}"
         for number, one in enumerate(sources, 1)
     )
-    source = await _picked(talk, "Which provider? A number or a name.", sources, _title)
-    if source is None:
-        raise Gone
-    return Connecting(source)
+    while True:
+        answer = (await _answer(talk, "Which provider? A number or a name.")).lower()
+        if not answer:
+            raise Gone
+        if answer.isdecimal() and 1 <= int(answer[:6]) <= len(sources):
+            return Connecting(sources[int(answer[:6]) - 1])
+        found = [one for one in sources if answer == one.title.lower()]
+        found = found or [one for one in sources if answer in one.title.lower()]
+        if len(found) == 1:
+            return Connecting(found[0])
+        talk.say(
+            ["Which one? Say its number." if found else "There is none of that name or number."]
+        )
 
 
 async def _listed(
@@ -258,33 +269,6 @@ def _numbered(offers: Sequence[ModelOffer]) -> list[str]:
         f"{number}. {one.model}" + (f", {said}" if (said := offer_words(one)) else "")
         for number, one in enumerate(offers, 1)
     ]
-
-
-async def _picked(
-    talk: Talk, question: str, choices: Sequence[T], name: Callable[[T], str]
-) -> T | None:
-    """One of the choices by its number or its name; None: an empty line."""
-    while True:
-        answer = await _answer(talk, question)
-        if not answer:
-            return None
-        if answer.isdecimal() and 1 <= int(answer[:6]) <= len(choices):
-            return choices[int(answer[:6]) - 1]
-        found = [one for one in choices if answer.lower() == name(one).lower()]
-        found = found or [one for one in choices if answer.lower() in name(one).lower()]
-        if len(found) == 1:
-            return found[0]
-        talk.say(
-            ["Which one? Say its number." if found else "There is none of that name or number."]
-        )
-
-
-def _title(source: ModelSource) -> str:
-    return source.title
-
-
-def _is_yes(answer: str) -> bool:
-    return answer.lower() in ("y", "yes", "1")
 
 
 async def _answer(talk: Talk, question: str) -> str:

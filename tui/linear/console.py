@@ -20,7 +20,7 @@ from contextlib import suppress
 from functools import partial
 from itertools import chain
 from types import FrameType
-from typing import Any, Protocol
+from typing import Any
 
 from msgspec import Struct
 
@@ -37,50 +37,14 @@ class NotText(Exception):
     """A line that cannot be taken, in words."""
 
 
-class LineSource(Protocol):
-    """One line at a time."""
-
-    live: bool
-    """Somebody types."""
-    shows: bool
-    """Prompts are shown: what is said goes to a terminal, too."""
-    edits: bool
-    """The line is edited here, not by the terminal."""
-    ended: bool
-
-    @property
-    def typed(self) -> str:
-        """What stands in the line now, as far as that can be known."""
-
-    @property
-    def entered(self) -> bool:
-        """A line was entered that nobody has taken yet: it must not get lost."""
-
-    def wait(self, prompt: str) -> None:
-        """Until a line was entered; who edits it writes the prompt, too.
-
-        Raises EOFError or NotText, and what a signal's handler raises.
-        """
-
-    def take(self) -> str:
-        """The line that was entered, without its end. Raises NotText."""
-
-    def drop(self) -> None:
-        """What stands in the line goes into the history."""
-
-    def keep(self) -> None:
-        """What stands in the line will stand in the next one."""
-
-    def hide(self, on: bool) -> None:
-        """Whether the next line is shown and remembered nowhere."""
-
-
 class PlainLines:
     """Whatever gives lines: a pipe, a file, a terminal that edits its lines itself."""
 
     edits = False
+    """The line is edited here, not by the terminal."""
 
     def __init__(self, descriptor: int, *, live: bool = False, shows: bool = False) -> None:
+        """``live``: somebody types; ``shows``: what is said goes to a terminal, prompts, too."""
         self.live = live
         self.shows = shows
         self.ended = False
@@ -101,7 +65,7 @@ class PlainLines:
         return self._end >= 0 or self._data.find(b"\n", self._looked) >= 0
 
     def wait(self, prompt: str) -> None:
-        """Until a line was entered. Raises EOFError."""
+        """Until a line was entered. Raises EOFError, and what a signal's handler raises."""
         while (end := self._data.find(b"\n", self._looked)) < 0:
             if len(self._data) > MOST_BYTES:
                 self._too_long = True
@@ -193,7 +157,10 @@ class EditedLines:
         return bool(self._lines) or self._unseen.entered
 
     def wait(self, prompt: str) -> None:
-        """Until a line was entered. Raises EOFError or NotText."""
+        """Write the prompt and wait until a line was entered.
+
+        Raises EOFError or NotText, and what a signal's handler raises.
+        """
         try:
             if self._hidden:
                 self._wait_unseen(prompt)
@@ -253,6 +220,9 @@ class EditedLines:
             line = self._readline.get_line_buffer()[: self._readline.get_begidx()]
             self._found = self._complete(line, word)
         return self._found[state] if state < len(self._found) else None
+
+
+LineSource = PlainLines | EditedLines
 
 
 def source_of(complete: Complete, past: Iterable[str], *, vi: bool = False) -> LineSource:

@@ -11,7 +11,6 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Protocol
 
 from msgspec import Struct
 
@@ -209,13 +208,6 @@ class ReadingPace(Struct):
     """The command that was told of last."""
 
 
-class BlockNarrator(Protocol):
-    """Tells one block while it grows."""
-
-    def news(self) -> list[str]:
-        """What is to be said since the last look."""
-
-
 class TextNarrator:
     """The model's prose."""
 
@@ -341,8 +333,11 @@ class OnceNarrator:
         return []
 
 
+BlockNarrator = TextNarrator | PatchNarrator | RunNarrator | OnceNarrator
+
+
 def narrator_of(
-    block: Block, workspace: Workspace, pace: ReadingPace, *, echoed: bool = False
+    block: Block, workspace: Workspace, pace: ReadingPace, *, echoed: bool
 ) -> BlockNarrator:
     """Whoever tells this block."""
     match block.kind:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from msgspec import Struct, field
+from msgspec import Struct
 from msgspec.structs import replace
 
 from tui.core.conversation import Block, BlockKind
@@ -57,10 +57,10 @@ def file_lines(old: Sequence[str], new: Sequence[str]) -> list[str]:
     return list(_changes(_rows(list(old)), _rows(list(new)), 0))
 
 
-def numbered(lines: Sequence[str], first: int, last: int) -> list[str]:
-    """Lines of a file with their numbers, from 1."""
-    rows = range(first, last + 1)
-    return verbatim(f"{number}: {inert(lines[number - 1], TAB)}" for number in rows)
+def _differing(path: str, said: Iterable[str], changed: Sequence[str]) -> list[str]:
+    """A file, what is said of it, and what differs in it."""
+    words = inert("".join(f", {one}" for one in said if one))
+    return [f"{inert(path)}{words}{':' if changed else '.'}", *changed]
 
 
 def _above(lines: Sequence[str], first: int) -> list[str]:
@@ -233,16 +233,16 @@ class Voice(Struct):
     edit: Callable[[str], Awaitable[Edited]] | None
     """The user's own editor on a text; None: there is no terminal for it."""
     drafts: Drafts
-    connect: Callable[[str], None] = lambda wanted: None
+    connect: Callable[[str], None]
     """Begin to ask what connecting a model takes; with the provider if it was named."""
-    models: Callable[[], None] = lambda: None
+    models: Callable[[], None]
     """Say all models that can be asked, when they are known."""
-    resume: Callable[[str], None] = lambda wanted: None
+    resume: Callable[[str], None]
     """Go to another session, or list those in which these words are."""
-    fork: Callable[[str], None] = lambda turn: None
+    fork: Callable[[str], None]
     """Go to a new session that begins with this one."""
-    pages: LongOutput = field(default_factory=LongOutput)
-    pace: ReadingPace = field(default_factory=ReadingPace)
+    pages: LongOutput
+    pace: ReadingPace
 
     def page(self, lines: Iterable[str]) -> None:
         """Say a list that may be long."""
@@ -333,10 +333,7 @@ class Recital:
         for one in plan.files:
             changed = file_lines(*((text or "").splitlines() for text in (one.now, one.then)))
             others = "changed by another program since" * one.others
-            said = ", ".join(filter(None, (one.words, others, one.stays)))
-            end = ":" if changed else "."
-            lines.append(f"{inert(one.path)}{f', {inert(said)}' if said else ''}{end}")
-            lines += changed
+            lines += _differing(one.path, (one.words, others, one.stays), changed)
         self._voice.page(lines)
         self._session.submit(replace(wanted, ask=True))
 
@@ -400,7 +397,8 @@ class Recital:
         first = min(max(numbers[0] if numbers else 1, 1), len(lines))
         last = min(numbers[1] if numbers[1:] else len(lines), len(lines))
         head = f"{inert(path)}, lines {first} to {last} of {len(lines)}:"
-        self._voice.page([head, *numbered(lines, first, max(last, first))])
+        rows = enumerate(lines[first - 1 : max(last, first)], first)
+        self._voice.page([head, *verbatim(f"{at}: {inert(line, TAB)}" for at, line in rows)])
 
     async def _diff(self, against: Against, path: str) -> None:
         than = {"disk": "the disk", "head": "HEAD", "turn": "the beginning of the turn"}[against]
@@ -408,10 +406,7 @@ class Recital:
         for old in await self._session.diffs.olds(against, path):
             changed = file_lines(old.lines, old.new)
             if changed or old.note or old.words:
-                said = ", ".join(filter(None, (old.words, old.note.rstrip("."))))
-                end = ":" if changed else "."
-                lines.append(f"{inert(old.path)}{f', {inert(said)}' if said else ''}{end}")
-                lines += changed
+                lines += _differing(old.path, (old.words, old.note.rstrip(".")), changed)
         self._voice.page(lines or [f"Nothing differs from {than}."])
 
     def _output(self, argument: str) -> Iterable[str]:

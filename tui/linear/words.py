@@ -14,6 +14,8 @@ from tui.core.wire.endpoint_facts import SocketView
 from tui.engine.notices import Ask, Status, Trouble
 from tui.engine.ports import Abilities
 
+_MOST_LISTED = 12
+"""Hunks of a patch that have a line each; of more each file has one."""
 _SEVERITIES = {"error": "Problem", "warning": "Warning", "information": "Note"}
 _VERDICTS = {
     "passed": "The {} passed.",
@@ -158,7 +160,7 @@ def hunk_line(hunk: Hunk, *, path: bool = False) -> str:
     return f"Hunk {hunk.id}:{name} {hunk_change(hunk)}; {hunk_state(hunk)}."
 
 
-def patch_lines(hunks: Sequence[Hunk], most: int = 12) -> list[str]:
+def patch_lines(hunks: Sequence[Hunk]) -> list[str]:
     """What a patch brought: a line a hunk, or a line a file where there are many."""
     files: dict[str, list[Hunk]] = {}
     for hunk in hunks:
@@ -167,7 +169,7 @@ def patch_lines(hunks: Sequence[Hunk], most: int = 12) -> list[str]:
     for path, mine in files.items():
         added, removed = sum(h.added for h in mine), sum(h.removed for h in mine)
         head = f"{inert(path)}: {counted(len(mine), 'hunk')}, {removed} removed, {added} added"
-        if len(hunks) > most:
+        if len(hunks) > _MOST_LISTED:
             states = [hunk_state(hunk) for hunk in mine]
             counts = ", ".join(f"{states.count(s)} {s}" for s in dict.fromkeys(states))
             lines.append(f"{head}; {counts}.")
