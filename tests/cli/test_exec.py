@@ -28,6 +28,7 @@ from tests.support.pictures import jpeg, png
 from tests.support.server_words import created, delta, error, spoken, turn
 from tests.support.sse_upstream import completed as sse_completed
 from tests.support.sse_upstream import message, opening, saying, serving
+from tests.support.stand_in import stand_in
 from tests.support.stepped_rehearsal import SteppedRehearsal
 from tests.support.stored_sessions import stored
 from tests.support.turns import begun
@@ -291,6 +292,17 @@ def test_attempts_and_races_do_not_ignore_what_is_asked(
     done = run(environment, *arguments, "-C", str(root))
     assert done.returncode == 2
     assert said in done.stderr
+
+
+def test_attempts_may_name_any_model_of_the_endpoint_on_the_command_line(
+    environment: dict[str, str], root: Path
+) -> None:
+    with stand_in(key="") as provider:
+        place = ("--endpoint", provider.url, "--fast", "tiny-8b")
+        asked = "/attempts 2 --models tiny-8b,large-32b count"
+        done = run(environment, *place, asked, "-C", str(root))
+        found = json.loads(done.stdout)["attempts"]
+        assert sorted(one["model"] for one in found) == ["large-32b", "tiny-8b"], done.stderr
 
 
 def test_attempts_at_an_endpoint_that_is_not_there_are_unreachable(

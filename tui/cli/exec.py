@@ -308,7 +308,7 @@ def _setup(folder: str, flags: ModelFlags) -> SessionSetup:
         raise UsageError(f"-C {folder} is not a folder")
     paths = Paths.find()
     settings = settings_for(flags, paths)
-    return SessionSetup(target.root, settings, resolve(settings, flags), paths)
+    return SessionSetup(target.root, settings, resolve(settings, flags), paths, flags=flags)
 
 
 async def _run(
