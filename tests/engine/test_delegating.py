@@ -327,6 +327,29 @@ async def test_one_that_is_stopped_keeps_what_it_made_until_it_is_taken(world: W
     assert world.session.workspace.hunks[0].decidable
 
 
+@pytest.mark.parametrize("turns", [0, 1, 2, 3, 5, 8])
+async def test_one_that_is_stopped_before_it_was_asked_is_not_asked(
+    world: World, turns: int
+) -> None:
+    world.session.submit(intents.Delegate("make it safe"))
+    for _ in range(turns):  # of the event loop, while the lane is made and dialled
+        await asyncio.sleep(0)
+    asked = bool(world.lanes and world.lanes[0].requests)
+    world.session.submit(intents.TendDelegate(1, "stop"))
+    await settle()
+    if asked:
+        SteppedRehearsal(wire_of(world)).interrupted(0)
+        await settle()
+    assert view(world).state == "stopped"
+    assert sum(len(wire.requests) for wire in world.lanes) == asked
+
+
+async def test_one_that_was_not_asked_yet_can_be_told_nothing(world: World) -> None:
+    world.session.submit(intents.Delegate("make it safe"))
+    world.session.submit(intents.TendDelegate(1, "pause"))
+    assert [one.what for one in world.session.drain().troubles] == ["d1 only begins"]
+
+
 async def test_who_leaves_is_told_of_those_that_work(world: World) -> None:
     await delegated(world)
     (reason,) = reasons_to_stay(world.session, "")
@@ -378,7 +401,9 @@ async def test_after_a_kill_it_goes_on_and_nothing_is_asked_twice(
     await wire_of(world).request(2)
     other = await killed(world, store, tmp_path)
     assert (view(other).state, view(other).ended) == ("paused", "duetto ended while it worked")
+    other.session.submit(intents.TendDelegate(1, "go"))
     await tend(other, "go")
+    assert len(other.lanes) == 1, "pressed twice"
     request = await wire_of(other).request(1)
     said = texts(request)
     assert said.count("make it safe") == 1

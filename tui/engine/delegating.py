@@ -54,7 +54,7 @@ class _Delegate:
         """The user wants it to go on, or to stop."""
         self.told: Callable[[Notices], None] = lambda notices: None
         """Of what changes in its lane."""
-        self.stops = False
+        self.asked = self.stops = False
         self.trouble = ""
         """What went wrong last, in words."""
         self.result: LaneResult | None = None
@@ -112,6 +112,8 @@ class Delegates:
             self._stop(one)
         elif intent.what == "take":
             self._take(one)
+        elif one.view.state == "works" and not one.asked:
+            self._refuse(f"d{intent.number} only begins", f"/tasks stop d{intent.number} ends it")
         elif one.earlier is not None and intent.what in ("go", "tell"):
             asked = filter(None, (RESTARTED, one.view.prompt, intent.words))
             self._start(one, "\n\n".join(asked))
@@ -246,7 +248,9 @@ class Delegates:
             _take_up(lane.session.services.requests.history, earlier)
         one.since = 0 if whole else len(self._services.requests.history.entries)
         await lane.begin(talk=not whole)
-        lane.prompt(asked)
+        if not one.stops:  # meanwhile
+            one.asked = True
+            lane.prompt(asked)
 
     async def _is_over(self, one: _Delegate, lane: LaneSession) -> bool:
         """Wait until it rests; False: it waits for the user."""
