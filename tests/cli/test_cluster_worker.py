@@ -8,17 +8,20 @@ from pathlib import Path
 
 from tests.support.tables import each
 from tui.cli.cluster.worker import TreeStore, own_facts
-from tui.core.cluster import RemoteTask, SentTree, TaskEnd
+from tui.core.cluster import RemoteTask, SentTree, TaskEnd, blob_name
 
 SAYS = "import sys; print('1 failed\\nbwrap: no such test'); sys.exit(1)"
 
 
 async def ended(folder: Path, argv: tuple[str, ...] | str) -> TaskEnd:
-    """How a command ends on a worker that was sent nothing but an empty workspace."""
+    """How a command ends on a worker that was sent a workspace of one file, which is gone."""
     folder.mkdir(exist_ok=True)
-    store, tree = TreeStore(folder), SentTree()
+    store, empty = TreeStore(folder), blob_name(b"")
+    store.put({empty: b""})
+    tree = SentTree({"checks/__main__.py": (empty, 0o644)})
     await store.build(tree)
-    task = RemoteTask(1, argv, "/work", "/package", 60, tree=tree.name)
+    gone = {"checks/__main__.py": None}
+    task = RemoteTask(1, argv, "/work", "/package", 60, tree=tree.name, texts=gone)
     return await store.run(task, lambda at, data: None, lambda: True)
 
 
@@ -29,7 +32,7 @@ async def ended(folder: Path, argv: tuple[str, ...] | str) -> TaskEnd:
         (("node_modules/.bin/no-such-tool",), "no-such-tool is not installed there"),
         ("no-such-tool --all", "no-such-tool: not found"),
         (("python3", "-m", "no_such_module", "-q"), "No module named no_such_module"),
-        (("/bin/sh", "-c", "echo no luck; exit 127"), "no luck"),
+        ("cd . && no-such-tool", "no-such-tool: not found"),
     ],
 )
 async def test_what_it_lacks_is_said(argv: tuple[str, ...] | str, why: str, tmp_path: Path) -> None:
@@ -42,6 +45,11 @@ async def test_what_it_lacks_is_said(argv: tuple[str, ...] | str, why: str, tmp_
     [
         (("python3", "-c", SAYS), 1),
         ("exit 3", 3),
+        ("echo no luck; exit 127", 127),
+        ("echo no luck; exit 126", 126),
+        ("./tests.sh", 127),
+        (("/bin/sh", "-c", "echo no luck; exit 127"), 127),
+        (("python3", "-m", "checks"), 1),
         (("/somewhere/sh", "-c", "exit 1"), 1),
     ],
 )

@@ -223,6 +223,17 @@ async def test_what_a_worker_lacks_is_no_verdict(
     result = await house.runner.run(command, lambda data: None, 20, how)
     assert result.error.startswith("on the cluster: no worker can run it: ")
     assert result.error.endswith(said)
+    argv = (sys.executable, "-m", "unittest", "--help")
+    result = await house.runner.run(argv, lambda data: None, 20, how)
+    assert (result.status, result.error) == (0, ""), "it has this one"
+
+
+async def test_tests_that_end_as_a_shell_does_are_judged_there(house: House) -> None:
+    command = "test -e good || exit 127"
+    for texts, status in (({}, 127), ({"good": b""}, 0)):
+        how = RunOptions(shadow=await house.cluster.make(texts))
+        result = await house.runner.run(command, lambda data: None, 20, how)
+        assert (result.status, result.error) == (status, "")
 
 
 async def test_what_one_worker_lacks_runs_on_another(tmp_path: Path) -> None:

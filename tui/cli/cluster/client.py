@@ -153,7 +153,7 @@ class _Sent:
     def __init__(self) -> None:
         self.lock = asyncio.Lock()
         self.trees: set[str] = set()
-        self.unfit: dict[str, str] = {}
+        self.unfit: dict[tuple[str, ...] | str, str] = {}
         """Program -> why it cannot run it."""
 
 
@@ -336,7 +336,7 @@ class ClusterClient:
     async def _once(self, client: Any, task: RemoteTask) -> TaskEnd:
         """Have a worker run it; one that lacks something is sent it. Raises what Dask raises."""
         tree = self._trees[task.tree]
-        program = task.argv if isinstance(task.argv, str) else task.argv[0]
+        program = _program(task.argv)
         at: list[str] | None = None
         unfit = ""
         for turn in range(_TRIES):
@@ -392,7 +392,9 @@ class ClusterClient:
     def _no_worker(self) -> str:
         return f"no worker came to {self._server} in {_WAIT_S:.0f} s"
 
-    async def _fit(self, client: Any, tree: SentTree, program: str) -> tuple[list[str], str]:
+    async def _fit(
+        self, client: Any, tree: SentTree, program: tuple[str, ...] | str
+    ) -> tuple[list[str], str]:
         """The workers that can run it, and why others cannot; empty: all can.
 
         Waits for a first one. Each is sent the tree, and says what it is.
@@ -526,6 +528,11 @@ async def _settled(work: Coroutine[Any, Any, TaskEnd]) -> TaskEnd | BaseExceptio
     finally:
         task.cancel()
     return task.exception() or task.result()
+
+
+def _program(argv: tuple[str, ...] | str) -> tuple[str, ...] | str:
+    """What of a command a worker may lack: ``python -m ruff`` says nothing of ``python``."""
+    return argv if isinstance(argv, str) else argv[: 3 if argv[1:2] in (("-m",), ("-c",)) else 1]
 
 
 def _changed(before: SentTree, now: SentTree) -> list[str]:

@@ -25,7 +25,7 @@ from msgspec.structs import replace
 import tui
 from tui.cli.verifiers.table import table
 from tui.core.cluster import RemoteTask, SentTree, TaskEnd, WorkerFacts, moved_back, worker_argv
-from tui.core.programs import Confinement, RunOptions, RunResult
+from tui.core.programs import Confinement, RunOptions, RunResult, is_below
 from tui.core.typed_data import from_msgpack
 from tui.effects.commands.runner import CommandRunner
 from tui.effects.commands.sandbox import find_sandbox
@@ -42,8 +42,11 @@ _LOOK_S = 0.5
 """Seconds between two looks whether a command is still wanted."""
 Tell = Callable[[int, bytes], None]
 """Told a piece of output, and how much came before it."""
-_NOT_FOUND = (126, 127)
-"""A shell's exit status where it finds no program, or none that can be run."""
+_SHELL_LACKS = re.compile(
+    r"(?:/bin/)?sh: (?:(?:line )?\d+: )?(?P<program>.+): "
+    r"(?:(?:command )?not found|Permission denied)"
+)
+"""Last words of the shell that a command begins in, with its status 126 or 127."""
 _UNENDED = re.compile(rb"\S{0,4096}\Z")
 
 
@@ -167,7 +170,7 @@ class TreeStore:
         cut = max(len(said) - _MOST_OUTPUT, 0)
         return TaskEnd(
             task.number,
-            unfit=_unfit(argv, result, said),
+            unfit=_unfit(argv, task, place.root, result, said),
             status=result.status,
             seconds=result.seconds,
             timed_out=result.timed_out,
@@ -198,15 +201,26 @@ def _found(argv: tuple[str, ...] | str, root: Path) -> tuple[str, ...] | str:
     return (found, *argv[1:]) if shutil.which(found, path=path) else ""
 
 
-def _unfit(argv: tuple[str, ...] | str, result: RunResult, said: bytes) -> str:
-    """Why a command was not what ended here: a program or a module is missing, or confined away."""
+def _unfit(
+    argv: tuple[str, ...] | str, task: RemoteTask, root: Path, run: RunResult, said: bytes
+) -> str:
+    """Why a command was not what ended here: a program or a module is missing, or confined away.
+
+    By the words of who looked for it: any test may end with the status of a shell. What is the
+    project's own, and an attempt may have removed, is no other on another worker.
+    """
     last = said.strip().rpartition(b"\n")[2][:200].decode(errors="replace")
+    if run.status in (126, 127) and (lacks := _SHELL_LACKS.fullmatch(last)):
+        program = lacks["program"]
+        own = is_below(program, task.root) if program.startswith("/") else "/" in program
+        return "" if own else last
     module = argv[2] if not isinstance(argv, str) and argv[1:2] == ("-m",) else ""
-    missing = module and f"No module named {module}" in last
-    hidden = re.fullmatch(rb"bwrap: [^\n]*\n", said)
-    if result.status in _NOT_FOUND or (result.status == 1 and (missing or hidden)):
-        return last or "a program is missing there"
-    return result.error if result.error.startswith("cannot start") else ""
+    top = root / module.partition(".")[0]
+    own = top.exists() or top.with_suffix(".py").exists()
+    missing = module and not own and f"No module named {module}" in last
+    if run.status == 1 and (missing or re.fullmatch(rb"bwrap: [^\n]*\n", said)):
+        return last
+    return run.error if run.error.startswith("cannot start") else ""
 
 
 class _WatchedCommand:
