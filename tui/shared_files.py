@@ -29,6 +29,9 @@ def replace_file(file: Path, data: bytes, *, mode: int = 0o600, synced: bool = F
             opened.flush()
             if synced:
                 os.fsync(opened.fileno())
+        with suppress(OSError):  # what root changes of a service's account stays that one's
+            before = file.stat()
+            os.chown(fresh, before.st_uid, before.st_gid)
         fresh.chmod(mode)
         fresh.replace(file)
     finally:

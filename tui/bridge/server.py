@@ -42,34 +42,28 @@ _THERE_IS = (
 )
 
 
-class Pages:
-    """The lists of models."""
+async def models_page(endpoints: Endpoints, endpoint: str | None, model: str) -> Response:
+    """The models of an endpoint, or of all, as far as these list them in time; or one."""
+    from tui.bridge.providers.catalogue import ModelCatalogue, listed, near
 
-    def __init__(self, endpoints: Endpoints) -> None:
-        self._endpoints = endpoints
-
-    async def models(self, endpoint: str | None, model: str) -> Response:
-        """The models of an endpoint, or of all, as far as these list them in time; or one."""
-        from tui.bridge.providers.catalogue import ModelCatalogue, listed, near
-
-        catalogue = ModelCatalogue(self._endpoints)
-        if endpoint is None:
-            own = [listed(name, "duetto", ModelFacts(images=True)) for name in (FAST, DEEP)]
-            entries = own + await catalogue.listing()
-        else:
-            facts = sorted((await catalogue.models(endpoint)).items())
-            entries = [listed(name, endpoint, known) for name, known in facts]
-        if not model:
-            return json_response(http.HTTPStatus.OK, {"object": "list", "data": entries})
-        found = _meant(model, entries, bare=endpoint is None)
-        if len(found) == 1:
-            return json_response(http.HTTPStatus.OK, {**found[0], "id": model})
-        shown = model[:_MOST_SAID_BACK]
-        names = [str(entry["id"]) for entry in found]
-        words = f"There is no model {shown!r} here{near(shown, [e['id'] for e in entries]) or '.'}"
-        if names:
-            words = f"Several endpoints have a model {shown!r}: say {' or '.join(names)}."
-        return refused(http.HTTPStatus.NOT_FOUND, words, code="model_not_found", param="model")
+    catalogue = ModelCatalogue(endpoints)
+    if endpoint is None:
+        own = [listed(name, "duetto", ModelFacts(images=True)) for name in (FAST, DEEP)]
+        entries = own + await catalogue.listing()
+    else:
+        facts = sorted((await catalogue.models(endpoint)).items())
+        entries = [listed(name, endpoint, known) for name, known in facts]
+    if not model:
+        return json_response(http.HTTPStatus.OK, {"object": "list", "data": entries})
+    found = _meant(model, entries, bare=endpoint is None)
+    if len(found) == 1:
+        return json_response(http.HTTPStatus.OK, {**found[0], "id": model})
+    shown = model[:_MOST_SAID_BACK]
+    names = [str(entry["id"]) for entry in found]
+    words = f"There is no model {shown!r} here{near(shown, [e['id'] for e in entries]) or '.'}"
+    if names:
+        words = f"Several endpoints have a model {shown!r}: say {' or '.join(names)}."
+    return refused(http.HTTPStatus.NOT_FOUND, words, code="model_not_found", param="model")
 
 
 def _meant(model: str, entries: list[dict[str, Any]], *, bare: bool) -> list[dict[str, Any]]:
@@ -216,7 +210,7 @@ class Bridge:
             return nothing_at(request.path)
         if request.method not in ("GET", "HEAD"):
             return not_so(request, "GET", "HEAD")
-        return await Pages(self.endpoints).models(place.endpoint, unquote(model))
+        return await models_page(self.endpoints, place.endpoint, unquote(model))
 
     async def _serve(self, socket: ServerConnection) -> None:
         assert isinstance(socket, client_transport.ClientSocket)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-import sys
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
@@ -68,15 +67,6 @@ async def stand(tmp_path: Path) -> AsyncIterator[Stand]:
     yield made
     await made.bridge.close()
     made.access_log.close()
-
-
-async def test_figures_without_their_library_are_one_sentence(
-    stand: Stand, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, "prometheus_client", None)
-    status, page = await asked(stand.bridge.port, "/metrics", stand.tokens[0])
-    assert status == 501
-    assert b"pip install 'duetto[team]'" in page
 
 
 async def test_each_user_comes_in_with_a_token_and_nobody_else(stand: Stand) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 
@@ -18,14 +18,17 @@ MOST_READ_CHARS = 2**18
 """Of a call's arguments: longer ones are not read to find out whether they are JSON."""
 
 
+Tokens = Annotated[int, msgspec.Meta(gt=0)]
+
+
 class ModelFacts(msgspec.Struct, frozen=True, forbid_unknown_fields=False):
     """What is known of one model of an endpoint, from its provider, its server or the user."""
 
-    context_window: int | None = None
+    context_window: Tokens | None = None
     """Tokens, input and output together."""
-    max_output_tokens: int | None = None
+    max_output_tokens: Tokens | None = None
     """Most that one answer may have."""
-    ask_output_tokens: int | None = None
+    ask_output_tokens: Tokens | None = None
     """Asked for by every request that names no number, where quota is reserved by it."""
     images: bool | None = None
     """False: it takes text only; None: not known, the provider may decide."""

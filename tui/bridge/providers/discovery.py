@@ -218,22 +218,18 @@ class ServerQueries:
         scheme = _SCHEMES.get(parts.scheme, parts.scheme)
         self._parts = parts._replace(scheme=scheme, path=base_path(parts.path))
 
-    async def get(
-        self, path: str, query: str = "", headers: Mapping[str, str] | None = None
-    ) -> Any:
+    async def get(self, path: str, query: str = "") -> Any:
         """What the API has at a path (``/models``). Raises Refused, Broken."""
-        return await self._ask(self._parts.path + path, query, headers)
+        return await self._ask(self._parts.path + path, query, {})
 
-    async def get_beside(
-        self, path: str, query: str = "", headers: Mapping[str, str] | None = None
-    ) -> Any:
+    async def get_beside(self, path: str, query: str = "", headers: Mapping[str, str] = {}) -> Any:
         """What the server has beside its API (``/api/ps``). Raises Refused, Broken."""
         return await self._ask(self._root() + path, query, headers)
 
     async def post_beside(self, path: str, body: Mapping[str, Any], deadline_s: float) -> Any:
         """The answer to a JSON object beside the API. Raises Refused, Broken."""
         data = msgspec.json.encode(body)
-        return await self._send(self._address(self._root() + path, "", None), data, deadline_s)
+        return await self._send(self._address(self._root() + path, "", {}), data, deadline_s)
 
     def _root(self) -> str:
         path = self._parts.path
@@ -242,13 +238,13 @@ class ServerQueries:
                 return path.removesuffix(tail)
         return path
 
-    async def _ask(self, path: str, query: str, headers: Mapping[str, str] | None) -> Any:
+    async def _ask(self, path: str, query: str, headers: Mapping[str, str]) -> Any:
         return await self._send(self._address(path, query, headers), None, DEADLINE_S)
 
-    def _address(self, path: str, query: str, headers: Mapping[str, str] | None) -> Address:
+    def _address(self, path: str, query: str, headers: Mapping[str, str]) -> Address:
         joined = "&".join(filter(None, (self._parts.query, query)))
         url = urlunsplit(self._parts._replace(path=path, query=joined))
-        return Address(url, {**self._headers, **(headers or {})})
+        return Address(url, {**self._headers, **headers})
 
     async def _send(self, address: Address, body: bytes | None, deadline_s: float) -> Any:
         try:

@@ -20,7 +20,6 @@ import msgspec
 
 from tui import toml_tables
 from tui.bridge.endpoints.base import EndpointSpec, ModelFacts
-from tui.core.images import ImageRules
 from tui.core.typed_data import typed
 from tui.core.wire.address import is_loopback
 from tui.errors import EndpointError, SettingsError
@@ -76,7 +75,6 @@ _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 _VARIABLE = re.compile(r"\{(?P<name>[A-Za-z_][A-Za-z0-9_]*)\}")
 _FOLDER = Path(__file__).parent
 _ANY = "*"
-Tokens = Annotated[int, msgspec.Meta(gt=0)]
 DiscoveryForm = Literal["auto", "ollama", "lmstudio", "llamacpp", "litellm", "gemini", "none"]
 """Which questions beside ``GET /models`` a server is asked; auto: by what it answers to that."""
 
@@ -85,33 +83,11 @@ class StrictTable(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     """A table of which every key is known."""
 
 
-class ModelEntry(StrictTable, frozen=True):
+class ModelEntry(ModelFacts, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """``[models."PATTERN"]``, and ``[limits]``, which is that of all models."""
 
-    context_window: Tokens | None = None
-    """Tokens, input and output together."""
-    max_output_tokens: Tokens | None = None
-    """Most that one answer may have."""
-    ask_output_tokens: Tokens | None = None
-    """Asked for with each request that names no number, where quota is reserved by it."""
-    images: bool | None = None
-    """False: it takes text only."""
-    image_rules: ImageRules | None = None
-    """What an image costs there, and what is taken."""
-    efforts: tuple[str, ...] | None = None
-    """The efforts that it knows, weakest first; empty: none."""
-    fallbacks: tuple[str, ...] = ()
-    """``ENDPOINT/MODEL``, in order."""
-    route: str = ""
-    """The provider's own name of it, where it has another one here."""
     state: Literal["current", "legacy", "gone"] = "current"
     """``gone``: not served any more; ``legacy``: its provider names a successor."""
-    successor: str = ""
-    """What the provider recommends instead."""
-    steers: bool | None = None
-    """Whether it can be steered where it is dialled directly."""
-    options: dict[str, Any] = {}
-    """How it is asked, over the options of the file."""
     source: str = ""
     """Where this is from, where it is not the file's source."""
     read: datetime.date | None = None

@@ -25,7 +25,6 @@ from tui.core.wire.address import is_loopback
 from tui.core.wire.rate_limits import pause_header
 from tui.core.wire.server.responses import StoredResponses
 from tui.core.wire.server.run import Run
-from tui.errors import UsageError
 
 if TYPE_CHECKING:
     from tui.bridge.routing import Endpoints
@@ -280,12 +279,7 @@ class TeamAccess:
             return None
         if not self._is_near(peer, request) and self._user(request) is None:
             return self._stranger(peer, request)
-        try:
-            figures = await asyncio.to_thread(exposition, self.metrics, self._gauges())
-        except UsageError as error:
-            status = http.HTTPStatus.NOT_IMPLEMENTED
-            return refused(status, str(error), code="metrics_unavailable")
-        data, content_type = figures
+        data, content_type = await asyncio.to_thread(exposition, self.metrics, self._gauges())
         return plain_response(http.HTTPStatus.OK, data, content_type)
 
     def refusal(self, peer: str, request: Request) -> Response | None:

@@ -14,8 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct, field
 
-from tui.errors import UsageError
-
 if TYPE_CHECKING:
     from prometheus_client.core import Metric
 
@@ -134,23 +132,16 @@ _WHAT = {
     "log_lines_dropped": "Lines of the log that could not be written.",
 }
 """What the gauges are."""
-MISSING = (
-    "The figures need the package prometheus-client: install duetto with its extra, "
-    "pip install 'duetto[team]'."
-)
 
 
 def exposition(metrics: Metrics, gauges: Mapping[str, float]) -> tuple[bytes, str]:
     """The figures as Prometheus reads them, and their content type.
 
-    ``gauges``: what there is now, by name. Raises UsageError: the library is not installed; it
-    takes 50 ms to load, so it is when somebody asks.
+    ``gauges``: what there is now, by name. The library is loaded when somebody asks: 50 ms.
     """
-    try:
-        from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
-        from prometheus_client.process_collector import ProcessCollector
-    except ImportError as error:
-        raise UsageError(MISSING) from error
+    from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
+    from prometheus_client.process_collector import ProcessCollector
+
     registry = CollectorRegistry(auto_describe=False)
     collector: Any = type("Figures", (), {"collect": lambda _self: _families(metrics, gauges)})()
     registry.register(collector)

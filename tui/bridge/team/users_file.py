@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import contextlib
 import difflib
+import fcntl
 import hashlib
 import math
 import os
 import re
 import secrets
 import stat
-import tempfile
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
@@ -26,6 +26,7 @@ from msgspec import Struct
 
 from tui.core.typed_data import from_json
 from tui.errors import DuettoError, FileRefused, UsageError
+from tui.shared_files import replace_file
 
 SPAN_S = 60.0
 _GRAIN_S = 0.1
@@ -215,7 +216,7 @@ def _change(file: Path, change: Callable[[dict[str, User]], None]) -> None:
             users = read_users(real) if real.exists() else {}
             change(users)
             whole = msgspec.json.encode(_UsersData(users=dict(sorted(users.items()))))
-            _replace(real, msgspec.json.format(whole, indent=2) + b"\n")
+            replace_file(real, msgspec.json.format(whole, indent=2) + b"\n", synced=True)
     except OSError as error:
         raise FileRefused(f"{file} cannot be written: {error.strerror or error}") from error
 
@@ -223,37 +224,12 @@ def _change(file: Path, change: Callable[[dict[str, User]], None]) -> None:
 @contextlib.contextmanager
 def _locked(folder: Path) -> Iterator[None]:
     """Nobody else changes the file meanwhile; the folder is what is locked, the file is new."""
-    try:
-        import fcntl
-    except ImportError:  # Windows
-        yield
-        return
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
         yield
     finally:
         os.close(descriptor)
-
-
-def _replace(file: Path, data: bytes) -> None:
-    """Put the file in place whole, for its owner only; whom it belonged to keeps it."""
-    descriptor, temporary = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
-    try:
-        with open(descriptor, "wb") as opened:
-            opened.write(data)
-            opened.flush()
-            os.fsync(opened.fileno())
-            with contextlib.suppress(OSError):
-                # root adds a user for the service's own account
-                before = file.stat()
-                os.chown(temporary, before.st_uid, before.st_gid)
-        os.chmod(temporary, stat.S_IRUSR | stat.S_IWUSR)
-        os.replace(temporary, file)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(temporary)
-        raise
 
 
 _Signature = tuple[int, ...] | None
