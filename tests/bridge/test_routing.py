@@ -10,8 +10,8 @@ from aiohttp import web
 from aiohttp.test_utils import TestServer
 
 from tui.bridge.endpoints.base import EndpointSpec, ModelFacts, Refused
-from tui.bridge.rehearsal.endpoint import Rehearsal, RehearsalRoute
-from tui.bridge.routing import Candidate, EndpointRoute, Endpoints, SharedRoute
+from tui.bridge.rehearsal.endpoint import Rehearsal, rehearsal_route
+from tui.bridge.routing import Candidate, Endpoints, SharedRoute
 from tui.bridge.targets import target
 
 NOWHERE = "http://127.0.0.1:9/v1"
@@ -31,7 +31,7 @@ def declare(endpoints: Endpoints, name: str, url: str = NOWHERE, **fields: Any) 
 
 
 def route(endpoints: Endpoints) -> SharedRoute:
-    return SharedRoute(endpoints, RehearsalRoute(Rehearsal()))
+    return SharedRoute(endpoints, rehearsal_route(Rehearsal()))
 
 
 async def first(endpoints: Endpoints, model: str, **fields: Any) -> Candidate:
@@ -88,4 +88,4 @@ async def test_a_kind_that_nobody_knows_is_words(endpoints: Endpoints) -> None:
     with pytest.raises(Refused, match=r"did you mean 'openai-chat'\?"):
         await first(endpoints, "a/m")
     with pytest.raises(Refused, match="no endpoint 'gone'"):
-        await EndpointRoute(endpoints, "gone").candidates({"model": "m"}, [])
+        await endpoints.candidates("gone", {"model": "m"}, [])

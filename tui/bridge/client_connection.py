@@ -266,7 +266,7 @@ class EndpointResponder:
     async def warm(self, request: Mapping[str, Any]) -> None:
         """Open the connection that the next request like this one will take."""
         try:
-            candidates = await self._route.candidates(request, [])
+            candidates = await self._route(request, [])
             await candidates[0].endpoint.warm()
         except (Refused, Broken):
             return  # the request itself will say it
@@ -304,7 +304,7 @@ class _Answering:
     async def play(self, route: Route) -> None:
         """Ask until somebody answers, and tell the run how it ended."""
         try:
-            candidates = await route.candidates(self._run.request, self._run.full_input)
+            candidates = await route(self._run.request, self._run.full_input)
         except Refused as error:
             self._refuse(error, None)
             return

@@ -6,8 +6,8 @@ import asyncio
 import importlib
 import math
 import re
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec import Struct, field
 
@@ -50,13 +50,9 @@ class _Wanted(NamedTuple):
     tokens_s: float
 
 
-class Route(Protocol):
-    """Where the requests of one path go."""
-
-    async def candidates(
-        self, request: Mapping[str, Any], items: Sequence[dict[str, Any]]
-    ) -> Sequence[Candidate]:
-        """Who may answer, the first choice first; never empty. Raises Refused: nobody may."""
+Route = Callable[[Mapping[str, Any], Sequence[dict[str, Any]]], Awaitable[Sequence[Candidate]]]
+"""Where the requests of one path go: who may answer one with these items, the first choice first;
+never empty. Raises Refused: nobody may."""
 
 
 class Endpoints:
@@ -141,20 +137,6 @@ class Endpoints:
             await self._upstream.close()
 
 
-class EndpointRoute:
-    """The route of an endpoint's own path: every model is that one's."""
-
-    def __init__(self, endpoints: Endpoints, name: str) -> None:
-        self._endpoints = endpoints
-        self._name = name
-
-    async def candidates(
-        self, request: Mapping[str, Any], items: Sequence[dict[str, Any]]
-    ) -> Sequence[Candidate]:
-        """See `Route`."""
-        return await self._endpoints.candidates(self._name, request, items)
-
-
 class SharedRoute:
     """The route of all: a model is ``ENDPOINT/MODEL``, a name that one endpoint knows, or ours."""
 
@@ -171,7 +153,7 @@ class SharedRoute:
         model = given if isinstance(given, str) else ""
         targets = self._endpoints.targets
         if not targets or (model.startswith(_OWN) and not self._knowing(model)):
-            return await self._own.candidates(request, items)
+            return await self._own(request, items)
         name, inner = model.partition("/")[::2]
         if name not in targets or not inner or self._is_whole(model, name, inner):
             name, inner = await self._place(model), model

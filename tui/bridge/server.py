@@ -11,6 +11,7 @@ import secrets
 from asyncio import sslproto
 from collections.abc import Coroutine
 from dataclasses import replace
+from functools import partial
 from ssl import SSLContext
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
@@ -23,8 +24,8 @@ from tui.bridge.access import AccessControl, SingleToken, json_response, refused
 from tui.bridge.client_connection import ClientConnection, EndpointResponder, log_without_words
 from tui.bridge.client_transport import ClientTransport, WebSocketTransport, peer_of
 from tui.bridge.endpoints.base import ModelFacts
-from tui.bridge.rehearsal.endpoint import DEEP, FAST, Rehearsal, RehearsalRoute
-from tui.bridge.routing import EndpointRoute, Endpoints, Route, SharedRoute
+from tui.bridge.rehearsal.endpoint import DEEP, FAST, Rehearsal, rehearsal_route
+from tui.bridge.routing import Endpoints, Route, SharedRoute
 from tui.bridge.targets import MODELS, RESPONSES, parse_path, path_of
 
 if TYPE_CHECKING:
@@ -247,8 +248,8 @@ class Bridge:
         """Where the requests of a path go that `answer` has let in."""
         place = parse_path(path)
         if place is not None and place.endpoint is not None:
-            return EndpointRoute(self.endpoints, place.endpoint)
-        return SharedRoute(self.endpoints, RehearsalRoute(self.rehearsal))
+            return partial(self.endpoints.candidates, place.endpoint)
+        return SharedRoute(self.endpoints, rehearsal_route(self.rehearsal)).candidates
 
     async def _plain(self) -> asyncio.Protocol:
         """What answers plain HTTP on a connection."""

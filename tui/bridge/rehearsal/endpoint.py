@@ -23,7 +23,7 @@ from tui.bridge.rehearsal.answers import (
     answer,
 )
 from tui.bridge.rehearsal.request import image_in
-from tui.bridge.routing import Candidate, rate_of
+from tui.bridge.routing import Candidate, Route, rate_of
 from tui.bridge.time_slices import aside
 from tui.core.images import UNKNOWN
 from tui.core.instructions import STOPPED_BY_ACCIDENT
@@ -160,17 +160,16 @@ def rehearsal_endpoint(_target: Target, _upstream: object) -> RehearsalEndpoint:
     return RehearsalEndpoint(Rehearsal())
 
 
-class RehearsalRoute:
-    """See `routing.Route`: the rehearsal answers everything."""
+def rehearsal_route(rehearsal: Rehearsal) -> Route:
+    """The rehearsal answers everything."""
+    endpoint = RehearsalEndpoint(rehearsal)
 
-    def __init__(self, rehearsal: Rehearsal) -> None:
-        self._endpoint = RehearsalEndpoint(rehearsal)
-
-    async def candidates(
-        self, request: Mapping[str, Any], items: Sequence[dict[str, Any]]
+    async def route(
+        request: Mapping[str, Any], items: Sequence[dict[str, Any]]
     ) -> Sequence[Candidate]:
-        """See `Route`."""
-        return [Candidate(self._endpoint, Asked(str(request.get("model") or ""), request, items))]
+        return [Candidate(endpoint, Asked(str(request.get("model") or ""), request, items))]
+
+    return route
 
 
 def input_tokens(request: Mapping[str, Any], items: list[dict[str, Any]]) -> tuple[int, int]:
