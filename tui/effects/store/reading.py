@@ -50,6 +50,7 @@ from tui.core.session_record import (
 )
 from tui.core.steps import finished
 from tui.core.typed_data import from_json, typed
+from tui.effects.store.database import block_text
 from tui.effects.store.schema import FILE, LOGS, unpacked
 from tui.effects.store.writing import in_use, settle
 from tui.errors import StoreRefused
@@ -71,6 +72,10 @@ _LINE = """
         parent_turn FROM sessions
 """
 _NAMES = SessionLine.__struct_fields__
+_ENTRIES = """
+    SELECT e.id, e.place, e.kind, e.origin, e.turn, e.image, e.item, b.data FROM entries e
+        LEFT JOIN blobs b ON b.sha = e.blob
+"""
 _RUNNING = "SELECT call_id FROM commands WHERE session = ? AND seconds IS NULL"
 _STANDING = "SELECT 1 FROM entries WHERE session = ? AND gone IS NULL LIMIT 1"
 _RESERVED = """
@@ -177,8 +182,7 @@ def entries_until(data_dir: Path, session_id: str, turn: int) -> tuple[EntryMade
         last = "SELECT ifnull(max(seq), 0) FROM requests WHERE session = ? AND turn <= ?"
         sent = base.execute(last, (n, turn)).fetchone()[0]
         query = (
-            "SELECT e.id, e.place, e.kind, e.origin, e.turn, e.image, e.item, b.data FROM entries e"
-            " LEFT JOIN blobs b ON b.sha = e.blob WHERE e.session = ? AND e.turn <= ?"
+            f"{_ENTRIES} WHERE e.session = ? AND e.turn <= ?"
             " AND e.kind != 'context' AND ((e.seq < ? AND ifnull(e.gone, ?) > ?)"
             " OR (e.seq > ? AND e.kind IN ('output', 'answer', 'cut'))) ORDER BY e.id, e.seq"
         )
@@ -216,9 +220,7 @@ def _ever(base: sqlite3.Connection, n: int, turn: int) -> Iterator[EntryMade]:
         return True
 
     query = (
-        "SELECT e.id, e.place, e.kind, e.origin, e.turn, e.image, e.item, b.data FROM entries e"
-        " LEFT JOIN blobs b ON b.sha = e.blob"
-        " WHERE e.session = ? AND e.kind NOT IN ('context', 'summary') AND e.seq > ?"
+        f"{_ENTRIES} WHERE e.session = ? AND e.kind NOT IN ('context', 'summary') AND e.seq > ?"
         " ORDER BY e.id, e.seq"
     )
     before: EntryMade | None = None
@@ -261,7 +263,7 @@ def search(data_dir: Path, words: str, most: int = 100) -> list[FoundText]:
             " WHERE full_text MATCH ? ORDER BY rowid DESC LIMIT ?) ORDER BY n DESC",
             (wanted, most),
         ).fetchall()
-        found = [(row[0], row[1], row[2], _whole(base, row[4], row[3])) for row in rows]
+        found = [(row[0], row[1], row[2], block_text(base, row[4], row[3])) for row in rows]
         such = f"{_LINE} WHERE n IN (SELECT value FROM json_each(?))"
         lines = base.execute(such, (str(sorted({row[0] for row in rows})),)).fetchall()
     known = dict(zip((row[0] for row in lines), _lines(data_dir, lines, {}), strict=True))
@@ -438,11 +440,6 @@ def _line(data_dir: Path, base: sqlite3.Connection, session_id: str) -> SessionL
     return _lines(data_dir, rows, {n: waits})[0]
 
 
-def _of(kept: str, kind: type[T]) -> T:
-    """A record that is kept as JSON."""
-    return from_json(kept, kind)
-
-
 def _split(words: str) -> list[str]:
     """Those of which something can be looked for."""
     return [word for word in words.split() if any(map(str.isalnum, word))]
@@ -510,18 +507,13 @@ class _Rows:
 
     def entries(self) -> Iterator[EntryMade]:
         """Those that stand, in their order."""
-        query = (
-            "SELECT e.id, e.place, e.kind, e.origin, e.turn, e.image, e.item, b.data FROM entries e"
-            " LEFT JOIN blobs b ON b.sha = e.blob"
-            " WHERE e.session = ? AND e.gone IS NULL ORDER BY e.place"
-        )
+        query = f"{_ENTRIES} WHERE e.session = ? AND e.gone IS NULL ORDER BY e.place"
         return self._each(_entry, query)
 
     def entries_of(self, numbers: Iterable[int]) -> Iterator[EntryMade]:
         """Those of these ids as they were said last."""
         query = (
-            "SELECT e.id, e.place, e.kind, e.origin, e.turn, e.image, e.item, b.data FROM entries e"
-            " LEFT JOIN blobs b ON b.sha = e.blob WHERE e.session = ?1"
+            f"{_ENTRIES} WHERE e.session = ?1"
             " AND e.id IN (SELECT value FROM json_each(?2)) AND e.seq ="
             " (SELECT max(seq) FROM entries WHERE session = ?1 AND id = e.id)"
         )
@@ -545,8 +537,8 @@ class _Rows:
     def _block(self, row: _Row) -> BlockSaid:
         number, at, turn, kind, title, speaker, call_id, how, report, text = row
         _check(at, turn, texts=(title, speaker, call_id))
-        told = None if report is None else _of(report, RunReport)
-        whole = _whole(self._base, number, text) if how == "open" else unpacked(text)
+        told = None if report is None else from_json(report, RunReport)
+        whole = block_text(self._base, number, text) if how == "open" else unpacked(text)
         state: BlockState = how if how in ("open", "done", "failed") else "cut"
         return BlockSaid(at, turn, BlockKind(kind), title, speaker, call_id, state, 0, whole, told)
 
@@ -590,7 +582,7 @@ def _newest(base: sqlite3.Connection, n: int, what: str, nothing: T) -> T:
     query = "SELECT detail FROM events WHERE session = ? AND what = ? ORDER BY seq DESC LIMIT 1"
     row = base.execute(query, (n, what)).fetchone()
     with suppress(msgspec.MsgspecError, TypeError):
-        return nothing if row is None else _of(row[0], type(nothing))
+        return nothing if row is None else from_json(row[0], type(nothing))
     return nothing
 
 
@@ -602,8 +594,8 @@ def _check(*numbers: object, texts: tuple[object, ...] = ()) -> None:
 
 def _turn(row: _Row) -> StoredTurn:
     began, ended, began_ms = row
-    over = None if ended is None else _of(ended, TurnEnded)
-    return StoredTurn(_of(began, TurnBegan), over, began_ms)
+    over = None if ended is None else from_json(ended, TurnEnded)
+    return StoredTurn(from_json(began, TurnBegan), over, began_ms)
 
 
 def _entry(row: _Row) -> EntryMade:
@@ -613,18 +605,10 @@ def _entry(row: _Row) -> EntryMade:
     return EntryMade(number, float(place), kind, origin, said, turn, image)
 
 
-def _whole(base: sqlite3.Connection, number: int, text: str | bytes | None) -> str:
-    """A block's text with the pieces that came while it was open."""
-    said = [unpacked(text)]
-    query = "SELECT text FROM pieces WHERE block = ? ORDER BY start"
-    said += [unpacked(row[0]) for row in base.execute(query, (number,))]
-    return "".join(said)
-
-
 def _hunk(row: _Row) -> tuple[HunkMade, int]:
     made, stage, decision, reason, words, author, seq = row
     _check(seq, texts=(reason, words))
-    hunk = _of(unpacked(made), HunkMade)
+    hunk = from_json(unpacked(made), HunkMade)
     now = msgspec.structs.replace(
         hunk,
         stage=Stage(stage),
@@ -662,7 +646,7 @@ def _standing_rewinds(base: sqlite3.Connection, n: int) -> dict[int, tuple[Rewou
             found.clear()
         elif what == "rewound":
             with suppress(msgspec.MsgspecError, TypeError):
-                told = _of(detail, Rewound)
+                told = from_json(detail, Rewound)
                 found[told.number] = told, False
         elif detail.isdecimal() and int(detail) in found and what == "forward":
             del found[int(detail)]
