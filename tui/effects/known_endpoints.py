@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import copy
 import logging
-import threading
 import time
 from collections.abc import Callable, Collection
 from concurrent.futures import ThreadPoolExecutor
@@ -60,10 +59,8 @@ class KnownEndpoints:
         self._wall_clock = wall_clock
         self._before: dict[str, Capabilities] = {}
         """As last loaded or saved here: what differs from it was learnt by this process."""
-        self._unsaved: dict[str, Capabilities] = {}
-        self._lock = threading.Lock()
-        self._due = False
-        """The writer is about to look at what is unsaved."""
+        self._latest: dict[str, Capabilities] = {}
+        """What is to be saved, if it is not yet."""
         self._writer: ThreadPoolExecutor | None = None
 
     def load(self, url: str) -> Capabilities:
@@ -85,13 +82,10 @@ class KnownEndpoints:
 
         What cannot be written is tried again with the next fact, and when this is closed.
         """
-        with self._lock:
-            self._unsaved[shown(url)] = copy.deepcopy(known)
-            due, self._due = self._due, True
+        self._latest[shown(url)] = copy.deepcopy(known)
         if self._writer is None:
             self._writer = ThreadPoolExecutor(1, "known endpoints")
-        if not due:
-            self._writer.submit(self._save_all)
+        self._writer.submit(self._save_all)
 
     def flush(self) -> None:
         """Wait until what was kept is written, or cannot be."""
@@ -105,8 +99,8 @@ class KnownEndpoints:
         if writer is not None:
             writer.shutdown()
 
-    def save(self, url: str, known: Capabilities) -> bool:
-        """Keep what was learnt since `load`; False: it could not be written. Never raises."""
+    def save(self, url: str, known: Capabilities) -> None:
+        """Keep what was learnt since `load`. Never raises."""
         place = shown(url)
         before, after = _facts(self._before.get(place, Capabilities())), _facts(known)
         learnt = {name: value for name, value in after.items() if before.get(name) != value}
@@ -118,16 +112,12 @@ class KnownEndpoints:
                     self._write(place, learnt, gone)
         except OSError as error:
             _log.warning("%s cannot be written: %s", self.file, error.strerror)
-            return False
-        self._before[place] = copy.deepcopy(known)
-        return True
+        else:
+            self._before[place] = copy.deepcopy(known)
 
     def _save_all(self) -> None:
-        with self._lock:
-            unsaved, self._unsaved, self._due = self._unsaved, {}, False
-        missed = {place: known for place, known in unsaved.items() if not self.save(place, known)}
-        with self._lock:
-            self._unsaved = missed | self._unsaved
+        for place, known in list(self._latest.items()):
+            self.save(place, known)
 
     def all(self) -> dict[str, Facts]:
         """All that is believed now, by URL, for ``duetto doctor``. Never raises."""
