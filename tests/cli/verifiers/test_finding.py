@@ -12,7 +12,7 @@ import pytest
 
 from tests.support.tables import each
 from tui.cli.verifiers import finding
-from tui.cli.verifiers.project import Project, has_tests
+from tui.cli.verifiers.project import Project
 from tui.engine.ports import VerifyCommand, project_tests
 
 Made = Callable[..., VerifyCommand | None]
@@ -218,7 +218,7 @@ def test_what_counts_as_tests(
     root = tmp_path_factory.mktemp("work")
     (root / name).parent.mkdir(exist_ok=True)
     (root / name).write_text(text)
-    assert has_tests(root) is found
+    assert Project(root).has_tests is found
 
 
 @each(

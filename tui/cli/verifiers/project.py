@@ -106,13 +106,34 @@ class Project:
 
     @cached_property
     def has_tests(self) -> bool:
-        """Whether pytest would find something."""
-        return has_tests(self.root)
+        """Whether pytest would find something: its configuration, or a test file."""
+        for name in _CONFIGS:
+            text = self.text(name)
+            if "[tool.pytest" in text or "[tool:pytest]" in text or "[pytest]" in text:
+                return True
+        return (self.root / "pytest.ini").is_file() or any(
+            file.suffix == ".py" and (file.name.startswith("test_") or file.stem.endswith("_test"))
+            for file in _files(self.root)
+        )
 
     @cached_property
     def unittest(self) -> list[str] | None:
-        """How unittest is told where the tests are; None: there are none that it could run."""
-        return _unittest(self.root)
+        """How unittest runs the tests in the folder of the first of its tests; None: it has none.
+
+        It looks into packages only, and says that all is well where it finds nothing.
+        """
+        for file in _files(self.root):
+            if file.suffix == ".py" and file.name.startswith("test") and _is_of_unittest(file):
+                break
+        else:
+            return None
+        folder = top = file.parent
+        while top != self.root and (top / "__init__.py").is_file():
+            top = top.parent
+        if top == self.root:
+            return []
+        start, above = (str(one.relative_to(self.root)) for one in (folder, top))
+        return ["discover", "-s", start, *(("-t", above) if top != folder else ())]
 
     @cached_property
     def scripts(self) -> dict[str, str]:
@@ -167,19 +188,6 @@ class Project:
         return ends[0] if len(ends) == 1 else ""
 
 
-def has_tests(workspace: Path) -> bool:
-    """Whether pytest would find something: its configuration, or a test file."""
-    project = Project(workspace)
-    for name in _CONFIGS:
-        text = project.text(name)
-        if "[tool.pytest" in text or "[tool:pytest]" in text or "[pytest]" in text:
-            return True
-    return (workspace / "pytest.ini").is_file() or any(
-        file.suffix == ".py" and (file.name.startswith("test_") or file.stem.endswith("_test"))
-        for file in _files(workspace)
-    )
-
-
 def _files(workspace: Path, most: int = MAX_LOOKED_AT) -> Iterator[Path]:
     looked_at = 0
     for folder, folders, files in os.walk(workspace):
@@ -188,25 +196,6 @@ def _files(workspace: Path, most: int = MAX_LOOKED_AT) -> Iterator[Path]:
         yield from (Path(folder, file) for file in sorted(files))
         if looked_at > most:
             return
-
-
-def _unittest(workspace: Path) -> list[str] | None:
-    """How unittest runs the tests in the folder of the first of its tests; None: it has none.
-
-    It looks into packages only, and says that all is well where it finds nothing.
-    """
-    for file in _files(workspace):
-        if file.suffix == ".py" and file.name.startswith("test") and _is_of_unittest(file):
-            break
-    else:
-        return None
-    folder = top = file.parent
-    while top != workspace and (top / "__init__.py").is_file():
-        top = top.parent
-    if top == workspace:
-        return []
-    start, above = (str(one.relative_to(workspace)) for one in (folder, top))
-    return ["discover", "-s", start, *(("-t", above) if top != folder else ())]
 
 
 def _is_of_unittest(file: Path) -> bool:
