@@ -86,15 +86,19 @@ def changed(text: str, change: SettingsChange, origin: str) -> str:
         new = _with_table(
             new, ("models", role), values, drop=frozenset() if same else _OF_THE_MODEL
         )
-    try:
-        after = tomllib.loads(new)
-        after.pop("schema", None)
-        if after != wanted:
-            raise SettingsError(f"{origin} cannot be changed safely")
-        parse(new, origin)
-    except tomllib.TOMLDecodeError as error:
-        raise SettingsError(f"{origin} cannot be changed safely") from error
+    _check(new, wanted, origin)
     return new
+
+
+def _check(new: str, wanted: Mapping[str, Any], origin: str) -> None:
+    """Raise SettingsError unless the text means this, whatever its schema is."""
+    try:
+        safe = {**tomllib.loads(new), "schema": 0} == {**wanted, "schema": 0}
+    except tomllib.TOMLDecodeError:
+        safe = False
+    if not safe:
+        raise SettingsError(f"{origin} cannot be changed safely")
+    parse(new, origin)
 
 
 def keep_value(file: Path, table: str, key: str, value: bool) -> None:
@@ -105,13 +109,7 @@ def keep_value(file: Path, table: str, key: str, value: bool) -> None:
     wanted = {**before, table: {**before.get(table, {}), key: value}}
     known = text if text and text.strip() else HEAD
     new = _with_table(known, (table,), {key: value}, drop=frozenset())
-    try:
-        after = tomllib.loads(new)
-    except tomllib.TOMLDecodeError as error:
-        raise SettingsError(f"{file} cannot be changed safely") from error
-    if {**after, "schema": 0} != {**wanted, "schema": 0}:
-        raise SettingsError(f"{file} cannot be changed safely")
-    parse(new, str(file))
+    _check(new, wanted, str(file))
     if new != text:
         write(file, text, new)
 
@@ -148,7 +146,6 @@ def write(file: Path, before: str | None, text: str) -> None:
 def _wanted(before: Mapping[str, Any], change: SettingsChange) -> dict[str, Any]:
     """What the changed text has to mean."""
     wanted = copy.deepcopy(dict(before))
-    wanted.pop("schema", None)
     for name, table in change.endpoints.items():
         wanted.setdefault("endpoints", {}).setdefault(name, {}).update(table)
     for role, placed in change.models.items():
