@@ -11,7 +11,7 @@ import pytest
 from tests.support.composed import composed
 from tui.bridge.providers import provider_files
 from tui.bridge.providers.provider_files import ProviderFacts
-from tui.cli.composition import Consents, Pricing
+from tui.cli.composition import Consents
 from tui.cli.models import SessionSetup, resolve
 from tui.cli.network import Network, bridge_arguments
 from tui.cli.options import ModelFlags
@@ -137,12 +137,11 @@ price = { input = 1.0, output = 2.0 }
 async def test_a_wrong_file_of_a_provider_that_nobody_asks_is_no_matter(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    paths = Paths.find({"DUETTO_HOME": str(tmp_path)})
-    paths.providers_dir.mkdir()
-    (paths.providers_dir / "other.toml").write_text("titel = 'x'")
-    settings = parse(HOUSE, "FILE")
-    models = resolve(settings, ModelFlags(), {}, paths)
-    pricing = Pricing(SessionSetup(tmp_path, settings, models, paths))
+    root = tmp_path / "work"
+    root.mkdir()
+    providers = Paths.find({"DUETTO_HOME": f"{root}-home"}).providers_dir
+    providers.mkdir(parents=True)
+    (providers / "other.toml").write_text("titel = 'x'")
     readers, readable = list[threading.Thread](), provider_files.readable
 
     def read(folder: Path | None) -> dict[str, ProviderFacts]:
@@ -151,7 +150,8 @@ async def test_a_wrong_file_of_a_provider_that_nobody_asks_is_no_matter(
 
     monkeypatch.setattr(provider_files, "readable", read)
     used = Usage(1_000_000, 1_000_000)
-    quotes = await asyncio.gather(*(pricing.quote("house", ["m"], used, "") for _ in range(2)))
+    async with composed(root, parse(HOUSE, "FILE")) as (_, made):
+        quotes = await asyncio.gather(*(made.quote("house", ["m"], used, "") for _ in range(2)))
     assert [quote.usd for quote in quotes] == [3.0, 3.0]
     (reader,) = readers  # for both: two threads that read the same broke msgspec
     assert reader is not threading.main_thread()  # the turn's last frame goes first

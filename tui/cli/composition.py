@@ -178,54 +178,29 @@ class Prompting:
         return TextEditor(setup.paths.state_dir, self._environment, chosen)
 
 
-class Pricing:
-    """What a response cost; looked up when the first one has ended."""
+def prices_for(setup: SessionSetup) -> Prices:
+    """What responses cost, by the list of prices and ``[models.X] price``; for a thread."""
+    from tui.bridge.providers import provider_files
+    from tui.effects.prices import Prices
 
-    def __init__(self, setup: SessionSetup) -> None:
-        self._setup = setup
-        self._prices: asyncio.Future[Prices] | None = None
-
-    async def quote(self, endpoint: str, models: Sequence[str], usage: Usage, tier: str) -> Quote:
-        """See `engine.ports.Ports.quote`."""
-        if self._prices is None:  # the turn's last frame goes first
-            self._prices = asyncio.ensure_future(asyncio.to_thread(self._read))
-        prices = await asyncio.shield(self._prices)
-        return await prices.quote(endpoint, models, usage, tier)
-
-    def _read(self) -> Prices:
-        from tui.effects.prices import Prices
-
-        lists, same_tiers = self._lists()
-        return Prices(lists, self._own(), same_tiers)
-
-    def _lists(self) -> tuple[dict[str, str], dict[str, SameTiers]]:
-        """Endpoint -> its provider's name in the price list, where there is one; names of tiers."""
-        from tui.bridge.providers import provider_files
-
-        models = self._setup.models
-        specs = {name: one.spec for name, one in models.endpoints.items()} | models.fallbacks
-        known = provider_files.readable(self._setup.paths.providers_dir)
-        lists: dict[str, str] = {}
-        same_tiers: dict[str, SameTiers] = {}
-        for name, spec in specs.items():
-            # not by the provider's name alone: its table may lead to another server
-            provider = provider_files.of_url(known, spec.url)
-            if provider is not None and provider.prices:
-                lists[name] = provider.prices
-                same_tiers[name] = provider.same_tiers
-        return lists, same_tiers
-
-    def _own(self) -> dict[tuple[str, str], Price]:
-        """The prices of ``[models.X] price``."""
-        settings, roles = self._setup.settings.models, self._setup.models.roles
-        own: dict[tuple[str, str], Price] = {}
-        for role, model in (("fast", settings.fast), ("deep", settings.deep)):
-            spec = roles.get("fast" if role == "fast" else "deep")
-            if model is None or model.price is None or spec is None or spec.model != model.name:
-                continue
+    models, settings = setup.models, setup.settings.models
+    specs = {name: one.spec for name, one in models.endpoints.items()} | models.fallbacks
+    known = provider_files.readable(setup.paths.providers_dir)
+    lists: dict[str, str] = {}
+    same_tiers: dict[str, SameTiers] = {}
+    for name, spec in specs.items():
+        # not by the provider's name alone: its table may lead to another server
+        provider = provider_files.of_url(known, spec.url)
+        if provider is not None and provider.prices:
+            lists[name] = provider.prices
+            same_tiers[name] = provider.same_tiers
+    own: dict[tuple[str, str], Price] = {}
+    for role, asked in models.roles.items():
+        model = settings.fast if role == "fast" else settings.deep
+        if model is not None and model.price is not None and asked.model == model.name:
             said = model.price
-            own[spec.endpoint, spec.model] = Price(said.input, said.output, said.cached_input)
-        return own
+            own[asked.endpoint, asked.model] = Price(said.input, said.output, said.cached_input)
+    return Prices(lists, own, same_tiers)
 
 
 class Composition:
@@ -250,7 +225,7 @@ class Composition:
         self._watcher: Watcher | None = None
         self._open_files: Iterable[str] = ()
         self._clock = MonotonicClock()
-        self._pricing: Pricing | None = None
+        self._prices: asyncio.Future[Prices] | None = None
         self._network = Network(setup, self._clock, self._recorder)
         root = str(setup.root)
         logfile.mask(secrets_of(setup))
@@ -307,7 +282,7 @@ class Composition:
             journal=self._journal,
             catalogue=lambda: self.catalogue,
             sockets=self._network.views,
-            quote=self._quote,
+            quote=self.quote,
             spent_today=self._spent_today,
             give_memory_back=give_back,
             stamp=setup.stamp,
@@ -341,7 +316,7 @@ class Composition:
 
     def _adopt(self, setup: SessionSetup, renewed: Collection[str]) -> None:
         """Other endpoints are in use from now on."""
-        self._setup, self._pricing = setup, None
+        self._setup, self._prices = setup, None
         logfile.mask(secrets_of(setup))
         if self._recorder is not None:
             self._recorder.know(mask_for(setup))
@@ -516,10 +491,12 @@ class Composition:
 
         return await asyncio.to_thread(find)
 
-    async def _quote(self, endpoint: str, models: Sequence[str], usage: Usage, tier: str) -> Quote:
-        if self._pricing is None:
-            self._pricing = Pricing(self._setup)
-        return await self._pricing.quote(endpoint, models, usage, tier)
+    async def quote(self, endpoint: str, models: Sequence[str], usage: Usage, tier: str) -> Quote:
+        """See `engine.ports.Ports.quote`."""
+        if self._prices is None:  # the turn's last frame goes first
+            self._prices = asyncio.ensure_future(asyncio.to_thread(prices_for, self._setup))
+        prices = await asyncio.shield(self._prices)
+        return await prices.quote(endpoint, models, usage, tier)
 
     async def _keep_asking(self, on: bool) -> None:
         from tui.cli.settings_file import keep_value
