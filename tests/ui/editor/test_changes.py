@@ -92,7 +92,7 @@ class Desk:
         self.view = View(self.workspace.open("a.py"))
         self.editing = editing_of(self.workspace)
         self.now_s = 0.0
-        self.view.cursor.file_end()
+        self.view.cursor.place(self.view.buffer.end)
 
     def make(self, typing: changes.Typing) -> None:
         self.editing.make(self.view, typing, self.now_s)

@@ -5,7 +5,7 @@ import pytest
 from tests.support.tables import each
 from tui.core.text.buffer import Buffer
 from tui.core.text.change_set import Position
-from tui.ui.editor.cursor import Cursor, Drag
+from tui.ui.editor.cursor import Cursor, Drag, word_after
 from tui.ui.editor.view import View
 
 TEXT = "def add(a, b):\n    return a + b\n\n\tx = 漢字👩\u200d👧\n"
@@ -19,7 +19,7 @@ def at(position: Position, text: str = TEXT) -> Cursor:
 
 def test_selecting_and_letting_go() -> None:
     cursor = at((0, 4))
-    cursor.word_right(select=True)
+    cursor.place(word_after(cursor.buffer, cursor.position), select=True)
     assert cursor.selected_text == "add"
     cursor.left()
     assert cursor.position == (0, 4)

@@ -87,7 +87,7 @@ class _Row(App[None]):
 
     def compose(self) -> ComposeResult:
         theme.activate(theme.DEFAULT_THEME)
-        yield Tabs()
+        yield Tabs(self.log, self.log, self.log)
 
 
 async def test_several_are_written_at_once_and_fates_are_seen() -> None:

@@ -80,11 +80,11 @@ class LineWords:
         self._places = buffer, marks
         return marks
 
-    def step(self, *, back: bool) -> None:
-        """Go to the next note, in this file or another, and say what it says."""
+    def step(self, step: int) -> None:
+        """Go to the next note, or to the one before, in any file, and say what it says."""
         view, notes = self._sides.used.editor.view, self._session.workspace.notes
         path, line = ("", -1) if view is None else (view.path, view.cursor.position[0])
-        note = notes.next(path, line, back=back)
+        note = notes.next(path, line, back=step < 0)
         if note is None:
             words = f"There is no note: {shown('note', 'editor')} puts one on a line."
             self._pane.app.notify(words, markup=False)

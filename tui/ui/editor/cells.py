@@ -11,7 +11,6 @@ The line after an edit takes over the blocks of the line before it, so a key cos
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Iterator
 from functools import lru_cache
@@ -46,16 +45,19 @@ OTHER = f"[^{NARROW}{WIDE}{_INERT}\t]"
 """Characters whose width or whose neighbours have to be asked for."""
 
 
-@lru_cache(maxsize=1)
-def run_pattern() -> re.Pattern[str]:
-    """What a run is; compiled with the first file, since that takes longer than a frame."""
-    return re.compile(
-        f"(?P<tab>\t)"
-        f"|(?P<inert>[{_INERT}])"
-        f"|(?P<narrow>[{NARROW}]+(?!{OTHER}))"
-        f"|(?P<wide>[{WIDE}]+(?!{OTHER}))"
-        f"|(?P<other>[{NARROW}{WIDE}]?{OTHER}+(?:(?<=\u200d)[{NARROW}{WIDE}])?)"
-    )
+_RUN = {
+    "tab": "\t",
+    "inert": f"[{_INERT}]",
+    "narrow": f"[{NARROW}]+(?!{OTHER})",
+    "wide": f"[{WIDE}]+(?!{OTHER})",
+    "other": f"[{NARROW}{WIDE}]?{OTHER}+(?:(?<=\u200d)[{NARROW}{WIDE}])?",
+}
+"""What a run is, by its kind."""
+_RUNS = pattern("|".join(f"(?P<{kind}>{text})" for kind, text in _RUN.items()))
+_RUN_TEXTS = pattern("|".join(_RUN.values()))
+"""The runs as strings: quicker than with their places, where only their widths count."""
+_TORN = pattern("[\ud800-\udc7f\udd00-\udfff]")
+"""Halves of surrogate pairs."""
 
 
 Kind = Literal["text", "tab", "inert"]
@@ -175,7 +177,7 @@ def _cropped(run: CellRun, cut: int, stop: int) -> Iterator[Piece]:
 
 def _runs(line: str, phase: int) -> Iterator[CellRun]:
     cell = 0
-    for match in run_pattern().finditer(line):
+    for match in _RUNS.finditer(line):
         col, end = match.span()
         kind = match.lastgroup
         if kind == "narrow":
@@ -223,13 +225,8 @@ def copied(text: str) -> str:
     Bytes that were no UTF-8 (U+DC80 to U+DCFF) stay, they are bytes again when they are encoded.
     """
     if not text.isascii():
-        text = _halves().sub("\ufffd", text)
+        text = _TORN.sub("\ufffd", text)
     return text.replace("\r\n", "\n")
-
-
-@lru_cache(maxsize=1)
-def _halves() -> re.Pattern[str]:
-    return re.compile("[\ud800-\udc7f\udd00-\udfff]")
 
 
 def picture(character: str) -> str:
@@ -486,7 +483,7 @@ def quick_width(text: str, phase: int) -> int:
             # Three bytes and two cells each, where the others have one of both.
             return len(text) + (len(encoded) - len(text)) // 2
     cell = phase
-    for run in _runs_pattern().findall(text):
+    for run in _RUN_TEXTS.findall(text):
         if run == "\t":
             cell += TAB_SIZE - cell % TAB_SIZE
         elif run.isascii() and run.isprintable():
@@ -494,12 +491,6 @@ def quick_width(text: str, phase: int) -> int:
         else:
             cell += _run_cells(run)
     return cell - phase
-
-
-@lru_cache(maxsize=1)
-def _runs_pattern() -> re.Pattern[str]:
-    """The runs as strings: quicker than with their places, where only their widths count."""
-    return re.compile(re.sub(r"\(\?P<\w+>", "(?:", run_pattern().pattern))
 
 
 @lru_cache(maxsize=4096)
@@ -515,21 +506,18 @@ def _cuts(line: str, first: int, last: int) -> Iterator[int]:
         yield first
 
 
-@lru_cache(maxsize=1)
-def _pair_pattern() -> re.Pattern[str]:
-    """Two neighbours that belong to no common grapheme; compiled with the first long line."""
-    other = OTHER.replace("[^", "[", 1)
-    return re.compile(f"{other}(?={other})")
+_PLAIN_SIGN = OTHER.replace("[^", "[", 1)
+_PAIR = pattern(f"{_PLAIN_SIGN}(?={_PLAIN_SIGN})")
+"""Two neighbours that belong to no common grapheme."""
 
 
 def _cut(line: str, near: int) -> int:
     """The best place for a cut: before a word, else between plain characters or graphemes."""
-    plain = _pair_pattern()
     place = near + 1
     while (place := line.rfind(" ", near - _LOOK, place - 1) + 1) > 0:
-        if line[place] != " " and plain.match(line, place - 1):
+        if line[place] != " " and _PAIR.match(line, place - 1):
             return place
-    if pair := plain.search(line, near - _LOOK // 4, near + _LOOK):
+    if pair := _PAIR.search(line, near - _LOOK // 4, near + _LOOK):
         return pair.end()
     for place in range(near, near - _LOOK, -1):
         if _begins(line, place):

@@ -229,14 +229,6 @@ class Cursor:
         self.place(wrapping.position(place, goal), select=select)
         self._goal = goal
 
-    def word_left(self, *, select: bool = False) -> None:
-        """To the start of the word before."""
-        self.place(word_before(self.buffer, self.position), select=select)
-
-    def word_right(self, *, select: bool = False) -> None:
-        """To the end of the word behind."""
-        self.place(word_after(self.buffer, self.position), select=select)
-
     def line_start(self, *, select: bool = False) -> None:
         """To the row's start; there, or in a row that is a line: see `line_margin`."""
         row = self.wrapping.row(self.position)
@@ -260,14 +252,6 @@ class Cursor:
             self.place((line, last), select=select)
         else:
             self.place((line, len(text)), select=select)
-
-    def file_start(self, *, select: bool = False) -> None:
-        """To the first character of the file."""
-        self.place((0, 0), select=select)
-
-    def file_end(self, *, select: bool = False) -> None:
-        """Behind the last character of the file."""
-        self.place(self.buffer.end, select=select)
 
     def select_all(self) -> None:
         """Select the whole file."""

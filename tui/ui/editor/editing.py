@@ -18,7 +18,7 @@ from tui.engine.session import Session
 from tui.errors import EditRefused
 from tui.ui.editor import changes
 from tui.ui.editor.cells import copied
-from tui.ui.editor.cursor import Cursor
+from tui.ui.editor.cursor import Cursor, word_after, word_before
 from tui.ui.editor.view import View
 from tui.ui.keymap import shown
 
@@ -36,6 +36,10 @@ def _pages(count: int) -> Move:
     return lambda cursor, page, select: cursor.lines(count * page, select=select)
 
 
+def _place(place_of: Callable[[Cursor], Position]) -> Move:
+    return lambda cursor, page, select: cursor.place(place_of(cursor), select=select)
+
+
 _SHIFTED: dict[str, Move] = {
     "left": lambda cursor, page, select: cursor.left(select=select),
     "right": lambda cursor, page, select: cursor.right(select=select),
@@ -45,10 +49,10 @@ _SHIFTED: dict[str, Move] = {
     "pagedown": _pages(1),
     "home": lambda cursor, page, select: cursor.line_start(select=select),
     "end": lambda cursor, page, select: cursor.line_end(select=select),
-    "ctrl+left": lambda cursor, page, select: cursor.word_left(select=select),
-    "ctrl+right": lambda cursor, page, select: cursor.word_right(select=select),
-    "ctrl+home": lambda cursor, page, select: cursor.file_start(select=select),
-    "ctrl+end": lambda cursor, page, select: cursor.file_end(select=select),
+    "ctrl+left": _place(lambda cursor: word_before(cursor.buffer, cursor.position)),
+    "ctrl+right": _place(lambda cursor: word_after(cursor.buffer, cursor.position)),
+    "ctrl+home": _place(lambda cursor: (0, 0)),
+    "ctrl+end": _place(lambda cursor: cursor.buffer.end),
 }
 
 
@@ -61,14 +65,11 @@ _WORD_KEYS = {
 """What the Option key of a Mac sends for the moves by words."""
 
 
-def _with_shift(key: str) -> str:
-    head, plus, last = key.rpartition("+")
-    return f"{head}{plus}shift+{last}"
-
-
 def _moves() -> dict[str, tuple[Move, bool]]:
     moves = {key: (move, False) for key, move in _SHIFTED.items()}
-    moves |= {_with_shift(key): (move, True) for key, move in _SHIFTED.items()}
+    for key, move in _SHIFTED.items():
+        head, plus, last = key.rpartition("+")
+        moves[f"{head}{plus}shift+{last}"] = (move, True)
     for word, others in _WORD_KEYS.items():
         moves |= dict.fromkeys(others, moves[word])
     moves["ctrl+e"] = moves["end"]
@@ -115,45 +116,6 @@ _WHOLE = frozenset({"move-lines"})
 """Kinds whose edits make sense together only: one puts in what another took out."""
 
 
-class UndoGroups:
-    """The names of one editor's undo groups."""
-
-    def __init__(self) -> None:
-        self._count = 0
-        self._kind = ""
-        self._last_s = float("-inf")
-        self._after_blank = False
-
-    def name(self, typing: changes.Typing, now_s: float) -> str:
-        """The group of a change that is made at ``now_s`` (seconds of any steady clock)."""
-        if not self._goes_on(typing, now_s):
-            self._count += 1
-        self._kind = typing.group
-        self._last_s = now_s
-        text = typing.replacements[-1].text if typing.replacements else ""
-        self._after_blank = text[-1:].isspace()
-        # With a colon the edits of one action join wherever they are (`History.record`).
-        between = ":" if len(typing.replacements) > 1 else " "
-        if typing.group in _WHOLE:
-            between = "::"
-        return f"{typing.group}{between}{self._count}"
-
-    def close(self) -> None:
-        """The next change begins a group."""
-        self._kind = ""
-
-    def _goes_on(self, typing: changes.Typing, now_s: float) -> bool:
-        if typing.group != self._kind or typing.group not in _JOINING:
-            return False
-        if now_s - self._last_s >= PAUSE_S or len(typing.replacements) != 1:
-            return False
-        if typing.group != "type":
-            return True
-        item = typing.replacements[0]
-        begins_word = self._after_blank and not item.text[:1].isspace()
-        return item.start == item.end and not begins_word
-
-
 class Editing:
     """Makes the changes of one editor: typing, undo, clipboard."""
 
@@ -161,7 +123,12 @@ class Editing:
         """``say`` tells the user something; True: it is a warning."""
         self._session = session
         self._say = say
-        self._groups = UndoGroups()
+        self._groups = 0
+        """Groups of undo that were begun."""
+        self._kind = ""
+        """The kind of the last change; empty: the next one begins a group."""
+        self._last_s = float("-inf")
+        self._after_blank = False
         self._cut_line = ""
         """The line on the clipboard that was cut as a whole; empty if something else is."""
         self._refused: tuple[str, str] | None = None
@@ -169,12 +136,12 @@ class Editing:
 
     def end_step(self) -> None:
         """What is typed next is a step of undo of its own."""
-        self._groups.close()
+        self._kind = ""
 
     def make(self, view: View, typing: changes.Typing, now_s: float) -> bool:
         """Change the text and place the cursor; False if that is refused, which is said once."""
         cursor, edit = view.cursor, self._session.workspace.edit
-        group = self._groups.name(typing, now_s)
+        group = self._group(typing, now_s)
         selection = cursor.selection
         try:
             for item in typing.replacements:
@@ -228,6 +195,31 @@ class Editing:
         """Text as it is, as one edit; a line that was cut as a whole goes above the cursor's."""
         insert = changes.insert_above if text == self._cut_line else changes.insert
         return insert(cursor, text, "paste")
+
+    def _group(self, typing: changes.Typing, now_s: float) -> str:
+        """The group of a change that is made at ``now_s`` (seconds of any steady clock)."""
+        if not self._goes_on(typing, now_s):
+            self._groups += 1
+        self._kind = typing.group
+        self._last_s = now_s
+        text = typing.replacements[-1].text if typing.replacements else ""
+        self._after_blank = text[-1:].isspace()
+        # With a colon the edits of one action join wherever they are (`History.record`).
+        between = ":" if len(typing.replacements) > 1 else " "
+        if typing.group in _WHOLE:
+            between = "::"
+        return f"{typing.group}{between}{self._groups}"
+
+    def _goes_on(self, typing: changes.Typing, now_s: float) -> bool:
+        if typing.group != self._kind or typing.group not in _JOINING:
+            return False
+        if now_s - self._last_s >= PAUSE_S or len(typing.replacements) != 1:
+            return False
+        if typing.group != "type":
+            return True
+        item = typing.replacements[0]
+        begins_word = self._after_blank and not item.text[:1].isspace()
+        return item.start == item.end and not begins_word
 
     def _refuse(self, view: View, why: str) -> None:
         """Say why the text stays as it is; a held key complains once."""

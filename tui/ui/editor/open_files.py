@@ -37,23 +37,15 @@ class WrittenFiles:
         """The file in which a model wrote last."""
         self._seen = 0
         """The newest hunk whose file was looked at."""
-        self._closed: set[str] = set()
-        """Files that the user closed while a model was at work: they stay closed."""
-
-    def begin(self) -> None:
-        """A turn begins."""
-        self._closed.clear()
-
-    def closed(self, path: str) -> None:
-        """The user closed a file's tab."""
-        self._closed.add(path)
+        self.closed: set[str] = set()
+        """Files that the user closed in this turn: they stay closed."""
 
     def come(self, workspace: Workspace, status: Status) -> list[str]:
         """Files in which new hunks stand, and that have no tab yet."""
-        self._closed.difference_update(status.open_paths)  # opened again
+        self.closed.difference_update(status.open_paths)  # opened again
         found: dict[str, None] = {}
         for path in self._news(workspace):
-            here = path in workspace.buffers and path not in self._closed
+            here = path in workspace.buffers and path not in self.closed
             if here and path not in status.open_paths:
                 found[path] = None
         return list(found)[: max(_MOST_TABS - len(status.open_paths), 0)]
@@ -63,10 +55,6 @@ class WrittenFiles:
         if not status.busy:
             self.landed = ""
         return written_paths(workspace) or (self.landed,)
-
-    def leads(self, path: str, shown: str, written: Collection[str]) -> bool:
-        """True if a view that shows ``shown`` shall go to this file."""
-        return path != shown and shown not in written and path not in self._closed
 
     def _news(self, workspace: Workspace) -> Iterator[str]:
         """Paths of hunks that came since this was asked last, oldest first."""
@@ -84,8 +72,11 @@ class WrittenFiles:
 class FileTabs:
     """Shows files in tabs and sides; a sentence where there is none to show."""
 
-    def __init__(self, session: Session, sides: Sides, pane: Widget) -> None:
-        self.tabs = Tabs(id="tabs")
+    def __init__(
+        self, session: Session, sides: Sides, pane: Widget, follow: Callable[[], None]
+    ) -> None:
+        """``follow`` turns the follow mode on, or off."""
+        self.tabs = Tabs(self.choose, self.close, follow)
         self.notice = Static(_nothing_open(), markup=False, id="editor-notice")
         self.on_shown: Callable[[], None] = lambda: None
         """Called when another file is shown."""
@@ -185,7 +176,7 @@ class FileTabs:
             )
             return
         self._warned = ""
-        self._written.closed(path)
+        self._written.closed.add(path)
         self._session.submit(CloseFile(path))
         self.sync_tabs()
 
@@ -240,7 +231,7 @@ class FileTabs:
         """A turn that starts is followed again, unless the user let go in the midst of one."""
         busy, follow = self._session.status.busy, self._sides.follow
         if busy and not self._was_busy:
-            self._written.begin()
+            self._written.closed.clear()
             if follow.resumes:
                 follow.on, follow.resumes = True, False
         self._was_busy = busy
@@ -254,7 +245,8 @@ class FileTabs:
         written.landed = path
         rows = {one: written_row(workspace, one) for one in written_paths(workspace)}
         rows[path] = line
-        if self._sides.follow.on and written.leads(path, leader.path, rows):
+        stays = leader.path == path or leader.path in rows or path in written.closed
+        if self._sides.follow.on and not stays:
             self._open_in(leader, path)
         for side in self._sides:
             if (row := rows.get(side.path)) is not None:

@@ -12,7 +12,7 @@ lie over the text, so that nothing is laid out anew and nothing moves; never ove
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from time import monotonic
 from typing import Literal, NamedTuple
 
@@ -20,7 +20,6 @@ from rich.cells import cell_len
 from rich.segment import Segment
 from textual import events
 from textual.geometry import Region
-from textual.message import Message
 from textual.strip import Strip
 
 from tui.core.document.hunk import OPEN, Decision, Hunk, Stage
@@ -226,15 +225,10 @@ class OverviewMark(NamedTuple):
 class Overview(PaintedWidget):
     """A column that stands for the whole file."""
 
-    class Chosen(Message):
-        """The user pointed at a line that shall be in the middle of the view."""
-
-        def __init__(self, line: int) -> None:
-            super().__init__()
-            self.line = line
-
-    def __init__(self, *, id: str | None = None) -> None:
-        super().__init__(id=id)
+    def __init__(self, go: Callable[[int], None]) -> None:
+        """``go`` is told the line that the user points at."""
+        super().__init__()
+        self._go = go
         self._cells: list[tuple[bool, str]] = []
         self._shown: tuple[int, int, int] = (0, 1, 1)
         self._marks: list[OverviewMark] = []
@@ -291,7 +285,7 @@ class Overview(PaintedWidget):
     def _choose(self, y: int) -> None:
         height = max(self.size.height, 1)
         total = max(self._shown[2], height)
-        self.post_message(self.Chosen(total * max(min(y, height - 1), 0) // height))
+        self._go(total * max(min(y, height - 1), 0) // height)
 
     def _update(self, *, late: bool = False) -> None:
         height = self.size.height

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from textual import events, on
@@ -17,7 +18,7 @@ from tui.ui.editor import changes
 from tui.ui.editor.asking import LineWords
 from tui.ui.editor.editor import Editor
 from tui.ui.editor.open_files import FileTabs
-from tui.ui.editor.sides import FEWEST_COLUMNS, EditorSide, Sides, Tabs
+from tui.ui.editor.sides import FEWEST_COLUMNS, Sides
 from tui.ui.finding.find import Find, FindBar
 from tui.ui.keymap import bindings
 from tui.ui.messages import EditorWanted
@@ -137,12 +138,18 @@ class EditorPane(Vertical):
         super().__init__(id=id)
         self.session = session
         self.sides = Sides(session, self)
-        self.files = FileTabs(session, self.sides, self)
+        self.files = FileTabs(session, self.sides, self, self.action_follow)
         self.dock = TreeDock(session, self.sides, self)
         self.find_bar = FindBar(id="find-bar")
         self.find = Find(session, self.sides, self.find_bar)
         self.words = LineWords(session, self.sides, self.find, self)
         self.words.on_gone = lambda: self.post_message(EditorWanted())
+        self.action_find = partial(self.find.open, "find")
+        self.action_replace = partial(self.find.open, "replace")
+        self.action_goto_line = self.find.ask_line
+        self.action_note = self.words.note
+        self.action_step_note = self.words.step
+        self.action_step_tab = self.files.step
         self.sides.on_settled = self._settled
         self.files.on_shown = self.find.follow
         self.files.on_note = self.find.on_note = self.note
@@ -246,26 +253,6 @@ class EditorPane(Vertical):
         if view is not None and not self.editor.background.jump(view):
             self.app.notify("There is no matching bracket here.", markup=False)
 
-    def action_find(self) -> None:
-        """Find in this file: what is selected, else what was looked for last."""
-        self.find.open("find")
-
-    def action_replace(self) -> None:
-        """Find and replace in this file, or in the selected lines."""
-        self.find.open("replace")
-
-    def action_goto_line(self) -> None:
-        """Ask for a line."""
-        self.find.ask_line()
-
-    def action_note(self) -> None:
-        """Note something for the model on the line of the cursor."""
-        self.words.note()
-
-    def action_step_note(self, step: int) -> None:
-        """Go to the next note, or to the one before."""
-        self.words.step(back=step < 0)
-
     def action_outline(self) -> None:
         """Go to a symbol of this file; the editor shows each one that is moved to."""
         from tui.ui.finding.outline import OutlineScreen
@@ -331,10 +318,6 @@ class EditorPane(Vertical):
         if active := self.files.active:
             self.files.close(active)
 
-    def action_step_tab(self, step: int) -> None:
-        """Go to a neighbouring tab."""
-        self.files.step(step)
-
     def action_wrap(self) -> None:
         """Wrap long lines, or don't; for this session."""
         wrap = not self.editor.wrap
@@ -373,26 +356,6 @@ class EditorPane(Vertical):
     def _edited(self, event: Editor.Edited) -> None:
         event.stop()
         self.files.edited()
-
-    @on(Tabs.Chosen)
-    def _tab_chosen(self, event: Tabs.Chosen) -> None:
-        event.stop()
-        self.files.choose(event.path)
-
-    @on(Tabs.Closed)
-    def _tab_closed(self, event: Tabs.Closed) -> None:
-        event.stop()
-        self.files.close(event.path)
-
-    @on(Tabs.FollowWanted)
-    def _follow_wanted(self, event: Tabs.FollowWanted) -> None:
-        event.stop()
-        self.action_follow()
-
-    @on(EditorSide.Dragged)
-    def _side_dragged(self, event: EditorSide.Dragged) -> None:
-        event.stop()
-        self.sides.drag(event.x)
 
     async def on_file_tree_opened(self, event: FileTree.Opened) -> None:
         """A file was chosen: show it, and go there."""

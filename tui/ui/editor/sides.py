@@ -15,10 +15,9 @@ from typing import NamedTuple
 
 from rich.cells import cell_len
 from rich.segment import Segment
-from textual import events, on
+from textual import events
 from textual.app import ComposeResult
 from textual.containers import Horizontal
-from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
@@ -65,25 +64,15 @@ class _Cell(NamedTuple):
 class Tabs(PaintedWidget):
     """The row of tabs."""
 
-    class Chosen(Message):
-        """A tab was clicked."""
-
-        def __init__(self, path: str) -> None:
-            super().__init__()
-            self.path = path
-
-    class Closed(Message):
-        """A tab's cross (or its middle button) was clicked."""
-
-        def __init__(self, path: str) -> None:
-            super().__init__()
-            self.path = path
-
-    class FollowWanted(Message):
-        """The follow indicator was clicked."""
-
-    def __init__(self, *, id: str | None = None) -> None:
-        super().__init__(id=id)
+    def __init__(
+        self,
+        choose: Callable[[str], None],
+        close: Callable[[str], None],
+        follow: Callable[[], None],
+    ) -> None:
+        """What clicks do: to a tab, to its cross (or the middle button), to the follow mode."""
+        super().__init__(id="tabs")
+        self._choose, self._close, self._follow_again = choose, close, follow
         self._tabs: tuple[Tab, ...] = ()
         self._active = ""
         self._place = ""
@@ -133,10 +122,10 @@ class Tabs(PaintedWidget):
         for cell in self._cells:
             if cell.first <= event.x < cell.last:
                 closing = cell.close or event.button == 2
-                self.post_message((self.Closed if closing else self.Chosen)(cell.path))
+                (self._close if closing else self._choose)(cell.path)
                 return
         if self._follow_cells and event.x >= self.size.width - self._follow_cells:
-            self.post_message(self.FollowWanted())
+            self._follow_again()
 
     def _notes(self, width: int, widths: list[int]) -> list[Segment]:
         """What stands at the right; where it would hide tabs, the follow mode is one sign.
@@ -297,19 +286,17 @@ class SideTitle(PaintedWidget):
 class EditorSide(Horizontal):
     """An editor, its overview, and a view for each file that it has shown."""
 
-    class Dragged(Message):
-        """The line left of this side was dragged."""
-
-        def __init__(self, x: int) -> None:
-            """``x`` is the column of the screen where the line shall be."""
-            super().__init__()
-            self.x = x
-
-    def __init__(self, session: Session, follow: Follow, *, id: str, editor_id: str) -> None:
-        super().__init__(id=id)
+    def __init__(
+        self, session: Session, follow: Follow, drag: Callable[[int], None], *, number: int
+    ) -> None:
+        """``drag`` is told the column of the screen to which its left line was dragged."""
+        super().__init__(id=f"side-{number}")
         self.title = SideTitle()
-        self.editor = Editor(session, follow, id=editor_id)
-        self.overview = Overview()
+        self.editor = Editor(
+            session, follow, id="editor-text" if number == 1 else f"editor-text-{number}"
+        )
+        self.overview = Overview(self.editor.scroll_to_line)
+        self._drag = drag
         self.path = ""
         """The file that is shown; empty: none."""
         self._views: dict[str, View] = {}
@@ -378,7 +365,7 @@ class EditorSide(Horizontal):
         """Drag the line along."""
         if self._held:
             event.stop()
-            self.post_message(self.Dragged(event.screen_x))
+            self._drag(event.screen_x)
 
     def on_mouse_up(self, event: events.MouseUp) -> None:
         """Let go of it."""
@@ -386,11 +373,6 @@ class EditorSide(Horizontal):
             event.stop()
             self._held = False
             self.release_mouse()
-
-    @on(Overview.Chosen)
-    def _line_chosen(self, event: Overview.Chosen) -> None:
-        event.stop()
-        self.editor.scroll_to_line(event.line)
 
 
 class Sides:
@@ -404,7 +386,7 @@ class Sides:
         """Called when sides came, went, or the user is in another one."""
         self._session = session
         self._pane = pane
-        self._sides = [EditorSide(session, self.follow, id="side-1", editor_id="editor-text")]
+        self._sides = [EditorSide(session, self.follow, self.drag, number=1)]
         """The left one, and once there were two the right one."""
         self._sides[0].add_class("-used", update=False)
         self._used = 0
@@ -453,7 +435,7 @@ class Sides:
         if self.divided:
             return
         if len(self._sides) == 1:
-            right = EditorSide(self._session, self.follow, id="side-2", editor_id="editor-text-2")
+            right = EditorSide(self._session, self.follow, self.drag, number=2)
             first, second = self._sides[0].editor, right.editor
             second.wrap, second.hidden_to = first.wrap, first.hidden_to
             second.background.ghost.mode = first.background.ghost.mode

@@ -29,6 +29,7 @@ from textual.color import Color as TextualColor
 from textual.filter import LineFilter
 from textual.strip import Strip
 
+from tui.core.text.patterns import pattern
 from tui.ui.theming.contrast import Rgb, oklab, rgb_contrast, rgb_luminance, rgb_of
 
 _MOST_STYLES = 20_000
@@ -210,13 +211,11 @@ def _colour(numbers: Iterator[str]) -> list[str]:
     return [how, *(next(numbers, "0") for _ in range(3 if how == "2" else 1))]
 
 
-@cache
-def _unsure() -> re.Pattern[str]:
-    """Combining marks, joiners, variation selectors, symbols with an emoji form, emoji."""
-    return re.compile(
-        "[\u0300-\u036f\u0483-\u0489\u0591-\u1cff\u200d\u20d0-\u20f0\u231a-\u23ff\u2600-\u27bf"
-        "\u2b00-\u2bff\ufe00-\ufe0f\U0001f000-\U0001faff]"
-    )
+_UNSURE = pattern(
+    "[\u0300-\u036f\u0483-\u0489\u0591-\u1cff\u200d\u20d0-\u20f0\u231a-\u23ff\u2600-\u27bf"
+    "\u2b00-\u2bff\ufe00-\ufe0f\U0001f000-\U0001faff]"
+)
+"""Combining marks, joiners, variation selectors, symbols with an emoji form, emoji."""
 
 
 def steady_bytes(strip: Strip, x: int) -> str:
@@ -261,7 +260,7 @@ def is_unsure(text: str) -> bool:
     """Terminals may disagree about its width, or this one has another than the layout."""
     if text.isascii():
         return False
-    return _unsure().search(text) is not None or ink().is_open(text)
+    return _UNSURE.search(text) is not None or ink().is_open(text)
 
 
 class WithoutColours(LineFilter):
