@@ -53,8 +53,8 @@ class Programs(FakeRunner):
         self.together: set[tuple[str, ...]] = set()
         self.says: dict[str, bytes] = {}
         self.holds: dict[str, asyncio.Event] = {}
-        self.green: Sequence[str] = ()
-        """This command ends well."""
+        self.ends: dict[Sequence[str], int] = {}
+        """The status of a whole command, before that of its program."""
 
     async def run(
         self,
@@ -73,7 +73,7 @@ class Programs(FakeRunner):
             await super().run(command, output, deadline_s, how)
         finally:
             self.running.remove(name)
-        return RunResult(0 if command == self.green else self.status.get(name, 0), 0.1)
+        return RunResult(self.ends.get(tuple(command), self.status.get(name, 0)), 0.1)
 
 
 def stand(*verifiers: VerifyCommand, **status: int) -> tuple[World, Programs]:
@@ -126,6 +126,17 @@ async def test_where_these_fail_the_others_do_not_run() -> None:
     world.ports.shadows = None
     assert await verify(world) == "failed"
     assert runner.commands == [("pytest", "cache.py")]
+
+
+async def test_where_none_of_these_runs_here_all_do() -> None:
+    """Such as tests that the project's settings leave out: that is no verdict on the change."""
+    empty = RunReport((), "all tests were deselected", counts=RunCounts())
+    world, runner = stand(verifier("pytest", "tests", empty))
+    runner.ends[("pytest", "cache.py")] = 5
+    assert await verify(world) == "passed"
+    assert runner.commands == [("pytest", "cache.py"), ("pytest",)]
+    runner.ends[("pytest",)] = 5
+    assert await verify(world) == "error", "there is no test at all"
 
 
 async def test_checks_run_beside_the_tests_each_in_a_shadow() -> None:
@@ -352,7 +363,7 @@ async def test_live_a_file_that_is_whole_waits_for_the_end_of_a_run_that_is_not_
 
 async def test_live_what_fails_has_a_card_while_the_model_writes_on() -> None:
     world, runner = live("live", pytest=1)
-    runner.green = ("pytest", "test_cache.py")  # on the texts without hunks
+    runner.ends["pytest", "test_cache.py"] = 0  # on the texts without hunks
     await writes(world, *PATCH[:2])
     (card,) = runs(world)
     assert (card.state, card.report and card.report.known) == ("failed", ())

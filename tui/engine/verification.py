@@ -10,7 +10,7 @@ import functools
 import shlex
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
 from msgspec.structs import replace
 
@@ -37,12 +37,12 @@ from tui.engine.services import Services
 from tui.engine.session_state import SessionState
 from tui.engine.verdict_state import Ground, VerdictState
 from tui.engine.verifier_plan import (
+    EndedRun,
     Verdict,
     VerifierLanes,
     common_verdict,
     planned,
     run_options,
-    verdict_of,
     what_judged,
     whole_argv,
 )
@@ -115,26 +115,6 @@ _GO_ON: tuple[Verdict, ...] = ("passed", "same")
 """Behind tests that belong to what changed all tests run after these verdicts."""
 
 
-class _Run(NamedTuple):
-    """A run that ended."""
-
-    command: VerifyCommand
-    words: str
-    """That as the user sees it."""
-    block: Block
-    result: RunResult
-    report: RunReport
-    output: str
-
-    @property
-    def verdict(self) -> Verdict:
-        return verdict_of(self.result, self.report)
-
-    @property
-    def kind(self) -> str:
-        return self.command.kind
-
-
 class Verification:
     """One command at a time."""
 
@@ -157,7 +137,7 @@ class Verification:
         self._stopping = False
         self._running: dict[str, None] = {}
         """What runs now, as the user sees it."""
-        self._failures: list[_Run] = []
+        self._failures: list[EndedRun] = []
         """Of the last runs those that failed."""
         self._quick: set[str] = set()
         """Names of the verifiers that took no time worth saving on the whole project."""
@@ -396,7 +376,11 @@ class Verification:
         await self._go_on(wanted, verdict, screen, runs if shadow is not None else ())
 
     async def _go_on(
-        self, wanted: intents.Verify, verdict: Verdict, screen: StillScreen, runs: Sequence[_Run]
+        self,
+        wanted: intents.Verify,
+        verdict: Verdict,
+        screen: StillScreen,
+        runs: Sequence[EndedRun],
     ) -> None:
         """What follows a verdict; ``runs`` are those in a shadow."""
         if self._fixes and self._judged is not None:
@@ -429,7 +413,7 @@ class Verification:
             return VerifierLanes((), (*lanes.checks, *lanes.tests))  # one at a time
         return lanes
 
-    def _note_wholes(self, wholes: Iterable[_Run], waiting: Sequence[Hunk]) -> None:
+    def _note_wholes(self, wholes: Iterable[EndedRun], waiting: Sequence[Hunk]) -> None:
         """Learn from runs on the whole project."""
         for run in wholes:
             if run.verdict == "passed" and not self._verdict_state.unsure:
@@ -447,7 +431,7 @@ class Verification:
         if "_blaming" in self.__dict__:
             self._blaming.unmark()
 
-    async def _look_for_blame(self, screen: StillScreen, run: _Run) -> None:
+    async def _look_for_blame(self, screen: StillScreen, run: EndedRun) -> None:
         """Unasked, if it will not take long; whatever is asked for goes before."""
         from tui.engine.blaming import ScreenRun, of_run  # after the first run in a shadow
 
@@ -465,17 +449,19 @@ class Verification:
         shadows: Sequence[Shadow | None],
         *,
         quietly: bool,
-    ) -> list[_Run]:
+    ) -> list[EndedRun]:
         """The runs of both, in the order of their ends."""
-        runs: list[_Run] = []
+        runs: list[EndedRun] = []
         run_one = self._run_quietly if quietly else self._run
 
         async def lane(commands: Sequence[VerifyCommand], shadow: Shadow | None) -> None:
             for number, command in enumerate(commands, 1):
                 run = await run_one(command, ground, shadow)
-                runs.append(run)
                 words, seconds = run.words, run.result.seconds
                 self._state.witness.judged(words, run.verdict, seconds, run.report)
+                if run.was_empty and commands[number:]:
+                    continue  # none of a part runs here; all may
+                runs.append(run)
                 if not run.verdict or (command.kind == "tests" and run.verdict not in _GO_ON):
                     left = ", ".join(map(_words, commands[number:]))
                     if left and run.verdict and not quietly:
@@ -547,7 +533,7 @@ class Verification:
 
     async def _run(
         self, command: VerifyCommand, ground: Ground | None, shadow: Shadow | None
-    ) -> _Run:
+    ) -> EndedRun:
         """Run with the output in the conversation as it comes, on the screen or the disk."""
         from tui.core.run_progress import RunProgress  # after the first paint
 
@@ -571,14 +557,14 @@ class Verification:
         report = await self._report_of(command, sink.text, result, ground)
         if shadow is not None and ground is not None:
             report = replace(report, ground=ground.words)
-        run = _Run(command, _words(command), block, result, report, sink.text)
+        run = EndedRun(command, _words(command), block, result, report, sink.text)
         sink.end(ending(result, command.deadline_s))
         self._close(run)
         return run
 
     async def _run_quietly(
         self, command: VerifyCommand, ground: Ground, shadow: Shadow | None
-    ) -> _Run:
+    ) -> EndedRun:
         """The same, but there is a card only if something failed."""
         from tui.core.shell.clipping import Clip  # after the first paint
 
@@ -587,13 +573,13 @@ class Verification:
         output = clip.text()
         report = await self._report_of(command, output, result, ground)
         block = _card(command)
-        run = _Run(command, _words(command), block, result, report, output)
+        run = EndedRun(command, _words(command), block, result, report, output)
         if run.verdict == "failed":
             self._state.add(block, f"{output}\n{ending(result, command.deadline_s)}\n")
             self._close(run)
         return run
 
-    def _close(self, run: _Run) -> None:
+    def _close(self, run: EndedRun) -> None:
         """The card says how it ended."""
         command, block = run.command, run.block
         told = command.reader is not None or run.report != RunReport()
@@ -654,7 +640,7 @@ class Verification:
         self._failures = []
         self._status.can_send_failure = False
 
-    def _note_failures(self, runs: Sequence[_Run]) -> None:
+    def _note_failures(self, runs: Sequence[EndedRun]) -> None:
         """Keep what failed, for the model."""
         self._failures = [run for run in runs if run.verdict not in ("", "passed")]
         self._status.can_send_failure = any(not run.report.fault for run in self._failures)
@@ -708,7 +694,7 @@ class Verification:
         brief = parts[0][1] if len(parts) == 1 else f"Fix what these found: {names}"
         return "\n\n".join(text for text, _ in parts), brief
 
-    def _one_failure(self, run: _Run, most_chars: int) -> tuple[str, str]:
+    def _one_failure(self, run: EndedRun, most_chars: int) -> tuple[str, str]:
         words, result, failed = run.words, run.result, run.report.failed or run.report.known
         how = "ran into its deadline" if result.timed_out else f"failed (exit {result.status})"
         if failed:
@@ -746,7 +732,7 @@ def _tell(services: Services, wanted: intents.Verify, verdict: Verdict, began_s:
 
 
 def _judged(
-    verdict: Verdict, runs: Sequence[_Run], texts: bytes, verifiers: Sequence[VerifyCommand]
+    verdict: Verdict, runs: Sequence[EndedRun], texts: bytes, verifiers: Sequence[VerifyCommand]
 ) -> ScreenVerdict:
     """What all runs say together."""
     from tui.engine.fixing import ScreenVerdict, fingerprint  # after the first run

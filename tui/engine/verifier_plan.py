@@ -5,13 +5,41 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from typing import Literal, NamedTuple
 
+from tui.core.conversation import Block
 from tui.core.programs import RunOptions, RunResult, Shadow
-from tui.core.run_report import RunReport
+from tui.core.run_report import RunCounts, RunReport
 from tui.engine.ports import Part, VerifyCommand
 
 Verdict = Literal["", "passed", "same", "failed", "timeout", "error"]
 """``same``: what fails failed before anything was changed, too, and nothing else does."""
 _WORST: tuple[Verdict, ...] = ("failed", "timeout", "error", "same")
+
+
+class EndedRun(NamedTuple):
+    """A run that ended."""
+
+    command: VerifyCommand
+    words: str
+    """That as the user sees it."""
+    block: Block
+    result: RunResult
+    report: RunReport
+    output: str
+
+    @property
+    def verdict(self) -> Verdict:
+        """What it comes to."""
+        return verdict_of(self.result, self.report)
+
+    @property
+    def kind(self) -> str:
+        """What it judges."""
+        return self.command.kind
+
+    @property
+    def was_empty(self) -> bool:
+        """There was nothing to run: all was left out, or there is no test."""
+        return self.verdict == "error" and self.report.counts == RunCounts()
 
 
 class VerifierLanes(NamedTuple):

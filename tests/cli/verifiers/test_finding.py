@@ -13,11 +13,13 @@ import pytest
 from tests.support.tables import each
 from tui.cli.verifiers import finding
 from tui.cli.verifiers.project import Project
+from tui.core.run_report import FailedTest, RunReport, brought_in
 from tui.engine.ports import VerifyCommand, project_tests
 
 Made = Callable[..., VerifyCommand | None]
 PYTEST = ".venv/lib/python3.11/site-packages/pytest/__init__.py"
 WITH_PYTEST = {"test_a.py": "", ".venv/bin/python": "", PYTEST: ""}
+PYTEST_EXIT = "!!!!!!!! _pytest.outcomes.Exit: x !!!!!!!!"
 ITS_OWN = "import unittest\nclass T(unittest.TestCase):\n def test_a(self): self.fail()\n"
 
 
@@ -269,6 +271,43 @@ def test_what_counts_as_tests(
             "there is no /x/test_a.py::test_b",
             "name tests that are there, or verify without a name",
         ),
+        (
+            {},
+            "ERROR: usage: pytest [options]\npytest: error: unrecognized arguments: --cov=x -n 4\n",
+            "pytest does not know --cov=x -n 4",
+            "install the plugin that does, or take it out of pytest's settings",
+        ),
+        (
+            {},
+            "ERROR: Missing required plugins: pytest-foo\n",
+            "pytest-foo is not installed in .venv",
+            ".venv/bin/python -m pip install pytest-foo",
+        ),
+        (
+            {},
+            "ERROR: /x/pytest.ini: 'minversion' requires pytest-99.0, actual pytest-9.0.3'\n",
+            "pytest cannot use /x/pytest.ini: 'minversion' requires pytest-99.0, "
+            "actual pytest-9.0.3'",
+            "mend that file",
+        ),
+        (
+            {},
+            "ERROR: /x/pytest.ini:1: unexpected value continuation\n",
+            "pytest cannot use /x/pytest.ini:1: unexpected value continuation",
+            "mend that file",
+        ),
+        (
+            {},
+            "\n2 deselected in 0.17s\n",
+            "all tests were deselected",
+            "look for -k and -m in pytest's settings",
+        ),
+        (
+            {},
+            "!!!!!! KeyboardInterrupt !!!!!!\n/x/a.py:2: KeyboardInterrupt\n1 passed in 0.4s\n",
+            "the tests were ended from within: KeyboardInterrupt",
+            "look for what ends them in the code that is tested",
+        ),
     ],
 )
 def test_a_run_that_could_not_judge_says_the_next_step(
@@ -279,6 +318,20 @@ def test_a_run_that_could_not_judge_says_the_next_step(
     assert command.reader is not None
     report = command.reader(output, False)
     assert (report.fault, report.step) == (fault, step)
+
+
+def test_what_a_change_broke_in_what_conftest_imports_is_a_failure(made: Made) -> None:
+    command = made({"test_a.py": "", "conftest.py": "", "app.py": "", **WITH_PYTEST})
+    assert command is not None
+    assert command.reader is not None
+    said = "ImportError while loading conftest '/x/conftest.py'.\nconftest.py:1: in <module>\n"
+    said += (
+        "    import app\napp.py:2: in <module>\n    foo\nE   NameError: name 'foo' is not defined"
+    )
+    report = command.reader(said, False)
+    assert report.fault == "conftest.py could not be imported"
+    failed = FailedTest("conftest", "app.py", 1, "NameError: name 'foo' is not defined", said)
+    assert brought_in(report, {"app.py"}) == RunReport((failed,))
 
 
 @each(
@@ -353,6 +406,12 @@ def test_a_run_of_real_tests_is_read_from_its_junit_report(
         (CARGO, "cargo", f"running 1 test\n{RAN}running 2 tests\n", "were ended"),
         (CARGO, "cargo", f"running 1 test\n{RAN}\nrunning 1 test\n{RAN}", ""),
         (CARGO, "cargo", f"running 1 test\n[4,000 bytes left out]\n{RAN}", ""),
+        (
+            WITH_PYTEST,
+            "just",
+            f"{PYTEST_EXIT}\n1 passed in 0.41s\n",
+            "from within: _pytest.outcomes.Exit: x",
+        ),
         (JEST, "npm", '  ●  process.exit called with "0"\n', "jest was ended"),
         (JEST, "npm", "PASS a.test.js\nTests:       1 passed, 1 total\n", ""),
     ],
