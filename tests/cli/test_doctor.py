@@ -5,7 +5,7 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -18,9 +18,15 @@ from tui.cli import doctor, network
 from tui.cli.doctor import sandbox_findings, shadow_findings
 from tui.cli.doctor_checks import PROXIES, surroundings
 from tui.cli.main import run
-from tui.core.programs import Confinement, Launch, Sandbox
+from tui.core.programs import Launch, Sandbox
 from tui.core.wire.address import AUTHORITY_VARIABLES
-from tui.effects.commands.sandbox import Bubblewrap, NoSandbox, Tool, find_sandbox
+from tui.effects.commands.sandbox import (
+    Bubblewrap,
+    ConfinedCommand,
+    NoSandbox,
+    Tool,
+    find_sandbox,
+)
 from tui.settings import Paths
 
 
@@ -244,15 +250,8 @@ class Leaky:
 
     sandbox = Sandbox(works=True, words="a sieve", leaves=frozenset({"hook"}))
 
-    def launch(
-        self,
-        argv: Sequence[str],
-        folder: str,
-        confined: Confinement,
-        note: object = None,
-        shadow: str = "",
-    ) -> Launch:
-        return Launch(tuple(argv))
+    def launch(self, command: ConfinedCommand) -> Launch:
+        return Launch(tuple(command.argv))
 
 
 def findings(tool: Tool, monkeypatch: pytest.MonkeyPatch, folder: Path) -> list[tuple[str, str]]:

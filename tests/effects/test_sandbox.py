@@ -18,6 +18,7 @@ from tui.effects.commands import sandbox
 from tui.effects.commands.runner import CommandRunner
 from tui.effects.commands.sandbox import (
     Bubblewrap,
+    ConfinedCommand,
     Landlock,
     NoSandbox,
     Place,
@@ -252,7 +253,7 @@ def test_a_tool_that_does_not_work_is_not_used(
     assert why in found.sandbox.words
     assert not found.sandbox.works
     with pytest.raises(OSError, match="no sandbox"):
-        found.launch(("true",), str(house.root), Confinement())
+        found.launch(ConfinedCommand(("true",), str(house.root), Confinement()))
 
 
 @linux

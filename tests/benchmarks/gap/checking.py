@@ -15,7 +15,7 @@ from tests.benchmarks.gap.tasks import Task
 from tests.support.sources import ROOT
 from tui.core.programs import Confinement, Launch
 from tui.effects.commands.guard import confine
-from tui.effects.commands.sandbox import find_sandbox
+from tui.effects.commands.sandbox import ConfinedCommand, find_sandbox
 from tui.errors import DuettoError
 
 PROGRAM = Path(__file__).with_name("judge.py")
@@ -88,4 +88,4 @@ def _launch(argv: Sequence[str], confined: bool) -> Launch:
     tool = find_sandbox(str(ROOT))
     if not tool.sandbox.works:
         raise DuettoError(f"what a model writes is run in a sandbox only, and {tool.sandbox.words}")
-    return tool.launch(argv, str(ROOT), Confinement(writable=False))
+    return tool.launch(ConfinedCommand(argv, str(ROOT), Confinement(writable=False)))

@@ -308,8 +308,11 @@ class CommandRunner:
             if how.confined is not None:
                 if confining is None:
                     raise OSError("there is no sandbox")
+                from tui.effects.commands.sandbox import ConfinedCommand  # not before the paint
+
                 shadow = entry.root if how.shadow is not None else ""
-                launch = confining.launch(argv, folder, how.confined, warden.note, shadow)
+                asked = ConfinedCommand(argv, folder, how.confined, warden.note, shadow)
+                launch = confining.launch(asked)
             reading, writing = _terminal() if how.pty else os.pipe()
             started = _Started(warden, _OutputPipe(reading, output), launch, entry, how.brings)
             stdin = writing if how.pty else given

@@ -18,7 +18,7 @@ import tempfile
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from tui.core.programs import Confinement, Launch, Sandbox, is_below, safe_path
 from tui.effects.commands.guard import confine, remove
@@ -99,24 +99,25 @@ def _unnoted(_kind: str, _path: str) -> None:
     pass
 
 
+class ConfinedCommand(NamedTuple):
+    """What is started in a sandbox."""
+
+    argv: Sequence[str]
+    folder: str
+    """Absolute."""
+    confined: Confinement
+    note: Note = _unnoted
+    shadow: str = ""
+    """Where the workspace's folder is in the shadow that it runs in; all in it may be written."""
+
+
 class Tool(Protocol):
     """One way to confine."""
 
     sandbox: Sandbox
 
-    def launch(
-        self,
-        argv: Sequence[str],
-        folder: str,
-        confined: Confinement,
-        note: Note = _unnoted,
-        shadow: str = "",
-    ) -> Launch:
-        """How a command is started in it, in an absolute folder. Raises OSError.
-
-        ``shadow``: where the workspace's folder is in the shadow that it runs in; all in it may be
-        written.
-        """
+    def launch(self, command: ConfinedCommand) -> Launch:
+        """How a command is started in it. Raises OSError."""
 
 
 def find_sandbox(
@@ -171,7 +172,7 @@ def failing(tool: Tool, place: Place) -> str:
     proof = '(: >"$1") 2>/dev/null; cat /proc/net/dev 2>/dev/null; exit 7'
     try:
         argv = ("/bin/sh", "-c", proof, "sh", witness)
-        launch = tool.launch(argv, place.root, Confinement(writable=False))
+        launch = tool.launch(ConfinedCommand(argv, place.root, Confinement(writable=False)))
     except OSError as error:
         return error.strerror or str(error)
     try:
@@ -220,14 +221,7 @@ class NoSandbox:
     def __init__(self, words: str) -> None:
         self.sandbox = Sandbox(works=False, words=words)
 
-    def launch(
-        self,
-        argv: Sequence[str],
-        folder: str,
-        confined: Confinement,
-        note: Note = _unnoted,
-        shadow: str = "",
-    ) -> Launch:
+    def launch(self, command: ConfinedCommand) -> Launch:
         """Raises OSError: nothing may run unconfined by mistake."""
         raise OSError(self.sandbox.words)
 
@@ -250,15 +244,9 @@ class Bubblewrap:
             emptied=_EMPTIED,
         )
 
-    def launch(
-        self,
-        argv: Sequence[str],
-        folder: str,
-        confined: Confinement,
-        note: Note = _unnoted,
-        shadow: str = "",
-    ) -> Launch:
+    def launch(self, command: ConfinedCommand) -> Launch:
         """See `Tool`."""
+        argv, folder, confined, note, shadow = command
         place, root = self._place, shadow or self._place.root
         on_disk = confined.writable and not shadow
         made = self._make(note) if on_disk else []
@@ -400,16 +388,10 @@ class Landlock:
         )
         self._no_sockets = no_sockets
 
-    def launch(
-        self,
-        argv: Sequence[str],
-        folder: str,
-        confined: Confinement,
-        note: Note = _unnoted,
-        shadow: str = "",
-    ) -> Launch:
+    def launch(self, command: ConfinedCommand) -> Launch:
         """See `Tool`."""
-        temporary, variables = _temporary(note)
+        confined, shadow = command.confined, command.shadow
+        temporary, variables = _temporary(command.note)
         secrets = self._place.secrets
         every = (1 << (16 if self._version >= 5 else 15)) - 1
         net = 0 if confined.network else 3
@@ -438,9 +420,8 @@ class Landlock:
             raise
 
         rights = every if confined.writable else _EXECUTE | _READ_FILE | _READ_DIR
-        return Launch(
-            tuple(argv), variables, ruleset, forbids, (shadow, rights) if shadow else None, tidy
-        )
+        opens = (shadow, rights) if shadow else None
+        return Launch(tuple(command.argv), variables, ruleset, forbids, opens, tidy)
 
     def _allow(self, ruleset: int, path: str, rights: int) -> None:
         try:
@@ -496,19 +477,12 @@ class Seatbelt:
             f" no network{place.remark}",
         )
 
-    def launch(
-        self,
-        argv: Sequence[str],
-        folder: str,
-        confined: Confinement,
-        note: Note = _unnoted,
-        shadow: str = "",
-    ) -> Launch:
+    def launch(self, command: ConfinedCommand) -> Launch:
         """See `Tool`."""
-        temporary, variables = _temporary(note)
-        profile = seatbelt_profile(self._place, confined, temporary, shadow)
+        temporary, variables = _temporary(command.note)
+        profile = seatbelt_profile(self._place, command.confined, temporary, command.shadow)
         return Launch(
-            (self._program, "-p", profile, *argv),
+            (self._program, "-p", profile, *command.argv),
             variables,
             tidy=lambda: remove("tree", temporary),
         )
