@@ -427,3 +427,26 @@ async def test_a_run_that_used_the_disk_says_nothing_of_it() -> None:
     await server.patches(update("a.py", "-x2 = 0", "+x2 = 2"))
     assert review.hunks[-1].redone == "redone from hunk 1 · nothing could be judged"
     await world.session.close()
+
+
+async def test_what_failed_before_is_looked_at_again_when_other_files_were_changed() -> None:
+    """What others have mended is no excuse for a hunk that fails in the same test."""
+
+    def failing(files: Files) -> list[str]:
+        mended = files["b.py"] == b"mended\n" and b"x2 = 3" not in (files["a.py"] or b"")
+        return [] if mended else ["test_a"]
+
+    world, _ = judged(9, failing)
+    world.files.data["b.py"] = b"broken\n"
+    await world.runs()
+    review = Review(world)
+    review.redo(1)
+    await (await review.asked(1)).patches(update("a.py", "-x2 = 0", "+x2 = 2"))
+    assert review.hunks[-1].redone == "redone from hunk 1 · 9 passed · 1 failed before, too"
+    world.files.data["b.py"] = b"mended\n"
+    world.changed_outside("b.py")
+    await settle()
+    review.redo(3)
+    await (await review.asked(2)).patches(update("a.py", "-x2 = 0", "+x2 = 3"))
+    assert review.hunks[-1].redone == "redone from hunk 3 · ✗ 1 failed · 9 passed"
+    await world.session.close()

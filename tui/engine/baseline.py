@@ -1,8 +1,8 @@
 """What failed before anything was changed: a verdict is about the difference.
 
 What failed is run once more on the texts without any hunk of the session, in a shadow; what is
-found is kept by these texts. Where all passed before with hunks that still stand that is not
-needed: what fails now is new.
+found is kept by these texts, and by those of the other open files. Where all passed before with
+hunks that still stand that is not needed: what fails now is new.
 """
 
 from __future__ import annotations
@@ -19,11 +19,13 @@ from tui.core.run_report import FailedTest, RunReport
 from tui.engine.judging import judged
 from tui.engine.ports import Part, VerifyCommand
 from tui.engine.services import Services
+from tui.engine.verdict_state import Ground
 from tui.errors import DuettoError
 
 _LONGEST_S = 60.0
 """A run that took longer is not run again where it cannot be run in part."""
 Key = tuple[str, ...]
+_UNKNOWN = object()
 
 
 class Baseline:
@@ -52,21 +54,27 @@ class Baseline:
         command: VerifyCommand,
         result: RunResult,
         report: RunReport,
-        texts: Mapping[str, bytes | None] | None = None,
+        ground: Ground,
+        *,
+        is_before: bool = False,
     ) -> RunReport:
         """The report with what failed before in a list of its own.
 
-        ``texts`` are those before; None: without any hunk of the session.
+        ``ground`` is what it ran on, which is looked at without any hunk of the session;
+        ``is_before``: it is what was there before.
         """
         shadows = self._services.ports.shadows
         if not report.failed or report.fault or result.timed_out or shadows is None:
             return report
-        if texts is None:
-            if self._is_new(command):
+        if not is_before and self._is_new(command):
+            return report
+        texts = await asyncio.to_thread(
+            ground.texts, on_disk=False, hunks=None if is_before else ()
+        )
+        if not is_before:
+            if not (own := await self._before()):
                 return report
-            texts = await self._before()
-            if not texts:
-                return report
+            texts |= own
         known = self._known.setdefault(digest_of(texts, command.name), {})
         fresh = [one for one in report.failed if _key(command, one) not in known]
         if fresh:
@@ -106,8 +114,11 @@ class Baseline:
         """What fails on these texts; None: nobody can say."""
         ports = self._services.ports
         assert ports.shadows is not None
+        records = self._services.state.workspace.documents.records
+        on_disk = {path: record.disk for path, record in records.items()}
+        others = {path: data for path, data in texts.items() if data != on_disk.get(path, _UNKNOWN)}
         try:
-            shadow = await ports.shadows().make(texts)
+            shadow = await ports.shadows().make(others)
         except DuettoError:
             return None
         try:

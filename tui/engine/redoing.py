@@ -32,6 +32,7 @@ from tui.engine.lane_session import LaneSession, LaneSessions
 from tui.engine.notices import Notices, Trouble
 from tui.engine.ports import MAIN_LANE, Part, RoleSpec, VerifyCommand
 from tui.engine.services import Services
+from tui.engine.verdict_state import Ground
 from tui.engine.verification import runs_unasked
 from tui.engine.verifier_plan import verdict_of
 from tui.errors import DuettoError, EditRefused
@@ -82,9 +83,13 @@ class Redoing:
     """All hunks of a session that are made anew."""
 
     def __init__(
-        self, services: Services, lanes: LaneSessions, submit: Callable[[Intent], None]
+        self,
+        services: Services,
+        lanes: LaneSessions,
+        submit: Callable[[Intent], None],
+        baseline: Baseline,
     ) -> None:
-        """``submit`` asks the session for something."""
+        """``submit`` asks the session for something; ``baseline`` is that of its verifiers."""
         self._services, self._lanes, self._submit = services, lanes, submit
         self._state, self._clock = services.state, services.ports.clock
         self._documents = services.state.workspace.documents
@@ -95,7 +100,7 @@ class Redoing:
         self._in_turn, self._one_run = asyncio.Lock(), asyncio.Lock()
         self._moved = asyncio.Event()
         """Something has changed on the screen."""
-        self._baseline = Baseline(services)
+        self._baseline = baseline
         services.state.before_drain.append(self._look)
 
     @property
@@ -338,6 +343,7 @@ class Redoing:
         self._say(hunk, f"{REDONE}{old.id}{_TESTING}")
         async with self._one_run:
             screen = await self._lanes.screen()
+            before = Ground.of(screen.without([hunk.id]), self._state.workspace)
             texts = await asyncio.to_thread(screen.files)
             command = await asyncio.to_thread(_about, command, Part((hunk.path,), texts=texts))
             shadow = await ports.shadows().make(texts)
@@ -346,8 +352,9 @@ class Redoing:
             finally:
                 shadow.close()
             report = brought_in(report, (hunk.path,))
-            rest = await asyncio.to_thread(screen.without([hunk.id]).files)
-            report = await self._baseline.without_known(command, result, report, rest)
+            report = await self._baseline.without_known(
+                command, result, report, before, is_before=True
+            )
         verdict = verdict_of(result, report)
         ended = "" if verdict == "error" else ended_words(report)
         words = ended or _VERDICTS.get(verdict, "nothing could be judged")

@@ -328,7 +328,7 @@ class Session:
         """Has hunks made anew while the review goes on."""
         from tui.engine.redoing import Redoing  # when one is wanted
 
-        return Redoing(self.services, self.lanes, self.submit)
+        return Redoing(self.services, self.lanes, self.submit, self._verifying.baseline)
 
     @functools.cached_property
     def bringing_home(self) -> BringingHome:

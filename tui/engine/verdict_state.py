@@ -7,7 +7,7 @@ waited for a decision is on the disk now.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from msgspec import Struct
 
@@ -33,9 +33,14 @@ class Ground(Struct, frozen=True):
         disk = {path: record.disk for path, record in records.items() if not record.view}
         return Ground(screen, disk)
 
-    def texts(self, *, on_disk: bool) -> dict[str, bytes | None]:
-        """Path -> what a run finds where it runs on the screen, or on the disk."""
-        return dict(self.disk) if on_disk else {**self.disk, **self.screen.files()}
+    def texts(
+        self, *, on_disk: bool, hunks: Collection[int] | None = None
+    ) -> dict[str, bytes | None]:
+        """Path -> what a run finds where it runs on the screen, or on the disk.
+
+        On the screen are these of the hunks that wait; None: all.
+        """
+        return dict(self.disk) if on_disk else {**self.disk, **self.screen.files(hunks)}
 
     @property
     def words(self) -> str:

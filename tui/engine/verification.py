@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Literal
 from msgspec.structs import replace
 
 from tui.core.conversation import Block, BlockKind, BlockState
+from tui.core.document.disk_plan import StillScreen
 from tui.core.document.hunk import JUDGES
 from tui.core.document.workspace import Workspace
 from tui.core.files import digest_of
@@ -49,7 +50,6 @@ from tui.engine.verifier_plan import (
 from tui.errors import DuettoError, FileRefused
 
 if TYPE_CHECKING:
-    from tui.core.document.disk_plan import StillScreen
     from tui.core.document.hunk import Hunk
     from tui.engine.baseline import Baseline
     from tui.engine.blaming import Blaming, ScreenRun
@@ -288,7 +288,8 @@ class Verification:
         return await self._state.input_first.do(work, clock.now)
 
     @functools.cached_property
-    def _baseline(self) -> Baseline:
+    def baseline(self) -> Baseline:
+        """What failed before."""
         from tui.engine.baseline import Baseline  # after the first paint
 
         baseline = Baseline(self._services)
@@ -338,8 +339,9 @@ class Verification:
         began_s = self._services.ports.clock.now()
         self._verdict_state.begins()
         screen = (await self._still()).without(without)
-        ground = Ground.of(screen, self._state.workspace)
-        texts = {} if wanted.disk else await asyncio.to_thread(ground.screen.files)
+        shown = StillScreen(()) if wanted.disk else screen
+        ground = Ground.of(shown, self._state.workspace)
+        texts = await asyncio.to_thread(shown.files)
         shadow = await self._shadow(texts) if texts else None
         if shadow is None and texts and wanted.unasked:
             return  # the disk has nothing of it
@@ -417,7 +419,7 @@ class Verification:
         """Learn from runs on the whole project."""
         for run in wholes:
             if run.verdict == "passed" and not self._verdict_state.unsure:
-                self._baseline.passed(run.command, waiting)
+                self.baseline.passed(run.command, waiting)
             if run.verdict in ("passed", "failed"):
                 quick = run.result.seconds < _QUICK_S
                 (self._quick.add if quick else self._quick.discard)(run.command.name)
@@ -630,7 +632,7 @@ class Verification:
         report = await self._report(command, output, result)
         if ground is None or command.kind == "syntax":
             return report
-        return await self._baseline.without_known(command, result, report)
+        return await self.baseline.without_known(command, result, report, ground)
 
     def _say_running(self) -> None:
         self._status.running = " · ".join(self._running) or self.other_runs()

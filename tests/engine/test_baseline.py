@@ -1,0 +1,57 @@
+"""What failed before the session's hunks: seen on the texts of now without them."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from tests.support.fakes import World, settle
+from tests.support.judged_runs import Files, Judge, changes, has, judged
+from tui.engine import intents
+
+
+def stand() -> tuple[World, Judge]:
+    """Its test fails with a hunk, and where ``b.py`` is broken, which it is on the disk."""
+
+    def failing(files: Files) -> list[str]:
+        return ["test_a"] * (has(files, 2) or files["b.py"] == b"broken\n")
+
+    world, judge = judged(9, failing)
+    world.files.data["b.py"] = b"broken\n"
+    world.session.submit(intents.OpenFile("b.py"))
+    changes(world, 0)
+    return world, judge
+
+
+def mend(world: World) -> None:
+    world.session.workspace.edit("b.py", (0, 0), (0, 6), "mended")
+
+
+async def verify(world: World) -> str:
+    world.session.submit(intents.Verify())
+    while not world.session.at_rest:
+        await asyncio.sleep(0)
+    return world.session.status.verdict
+
+
+@pytest.mark.parametrize("saved", [False, True])
+async def test_a_hunk_breaks_what_the_user_has_mended(saved: bool) -> None:
+    world, judge = stand()
+    if saved:
+        assert await verify(world) == "same"
+    mend(world)
+    if saved:
+        world.session.submit(intents.SaveFile("b.py"))
+        await settle()
+    changes(world, 2)
+    assert await verify(world) == "failed"
+    assert all(seen["b.py"] == b"mended\n" for seen in judge.seen[-2:])
+
+
+async def test_on_the_disk_unsaved_text_says_nothing_of_what_failed_before() -> None:
+    world, _ = stand()
+    mend(world)
+    world.session.submit(intents.Verify(disk=True))
+    await settle()
+    assert world.session.status.verdict == "same"
