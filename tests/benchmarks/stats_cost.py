@@ -2,7 +2,8 @@
 
 Run ``python -m tests.benchmarks stats_cost [--quick]``. `BUDGETS` says what is allowed, for a week
 (what ``/stats`` shows) and for all; exit status 1: something is beyond it. The longest pause of an
-event loop beside it is printed, too: the query runs in a thread.
+event loop beside it is printed, too: the query runs in a thread. The figures of the weeks that are
+over are made before, as a session's thread does behind its start; what that takes is printed.
 """
 
 from __future__ import annotations
@@ -23,8 +24,8 @@ from tui.effects.store.database import Database
 from tui.effects.store.schema import FILE
 
 BUDGETS = {
-    "s of the statistics of a week": 0.3,
-    "s of the statistics of two years": 1.0,
+    "s of processor time of the statistics of a week": 0.3,
+    "s of processor time of the statistics of two years": 0.3,
     "ms of the longest pause of the event loop beside a week's": 8.0,
 }
 TURNS = 100_000
@@ -90,9 +91,9 @@ def seconds_of(folder: Path, since_ms: int, rounds: int) -> float:
     """The median of so many."""
     taken = []
     for _ in range(rounds):
-        began_s = time.perf_counter()
+        began_s = time.process_time()
         found = cycles.measured(folder, since_ms)
-        taken.append(time.perf_counter() - began_s)
+        taken.append(time.process_time() - began_s)
         assert found.total.turns
     return statistics.median(taken)
 
@@ -117,6 +118,10 @@ def main(arguments: list[str] | None = None) -> int:
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         print(f"{made(folder, TURNS // 10 if quick else TURNS):,} rows", flush=True)
+        began_s = time.process_time()
+        with closing(Database(folder)) as database:
+            cycles.keep_weeks(database, lambda: False)
+        print(f"{time.process_time() - began_s:.1f} s for the weeks that are over, once")
         values = (
             seconds_of(folder, week_ms, 5),
             seconds_of(folder, 0, 3),

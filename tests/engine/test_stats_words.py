@@ -7,7 +7,7 @@ from datetime import datetime
 import pytest
 
 from tests.support.tables import case
-from tui.core.cycles import Cycle, CycleReport, report
+from tui.core.cycles import Cycle, CycleReport, CycleTally, first_days, report
 from tui.engine.stats_words import (
     SINCE_WORDS,
     as_lines,
@@ -63,7 +63,11 @@ def cycle(number: int, hour: int, tokens_s: float = 1_000.0, *, waits: bool = Fa
 
 def told(*cycles: Cycle, felt: float | None = None) -> CycleReport:
     answers = [] if felt is None else [(1_000, felt)]
-    return report(cycles, 1, 86_400_000 * 2 - 1, place, answers)
+    starts, days = first_days(1, 86_400_000 * 2 - 1, place)
+    tally = CycleTally(starts, place)
+    for one in cycles:
+        tally.add(one)
+    return report(tally, 1, 86_400_000 * 2 - 1, days, answers)
 
 
 def test_all_of_it_is_told_with_and_without_strips() -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
-from datetime import date
+from datetime import date, timedelta
 from typing import NamedTuple
 
 from msgspec import Struct, field
@@ -22,6 +22,8 @@ MOST_DAYS = 21
 """More are told by weeks."""
 LEAST_TOKENS = 50
 """Shorter answers say nothing about tokens/s."""
+_SORTED_AT_ONCE = 16_000
+"""A sort of more lets no other thread run for longer than a frame."""
 
 Place = Callable[[int], tuple[str, int]]
 """Milliseconds -> the day, as 2026-11-29, and the hour in which they are, where the user is."""
@@ -100,7 +102,7 @@ class Period(Struct):
     """For the model."""
     verifying_s: float = 0.0
     working_s: float = 0.0
-    """From the end of a turn to the next prompt, without pauses and verifications."""
+    """From the end of a turn to the next prompt of that day, without pauses and verifications."""
     hunks: int = 0
     accepted: int = 0
     rejected: int = 0
@@ -168,18 +170,57 @@ class CycleReport(Struct):
     """Turns of practice and rehearsal, which are in no figure."""
 
 
-class _Tally:
-    """Puts cycles together."""
+class ModelRates(Struct):
+    """What was measured of one model, at one endpoint and tier; each list in any order."""
+
+    model: str
+    endpoint: str
+    tier: str
+    turns: int = 0
+    tokens: int = 0
+    usd: float = 0.0
+    tokens_s: list[float] = field(default_factory=list)
+    ttft_s: list[float] = field(default_factory=list)
+    hours: dict[int, list[float]] = field(default_factory=dict)
+
+    def pace(self) -> Pace:
+        """What they come to."""
+        return Pace(
+            self.model,
+            self.endpoint,
+            self.tier,
+            self.turns,
+            self.tokens,
+            self.usd,
+            spread(self.tokens_s, low=True),
+            spread(self.ttft_s),
+            {hour: spread(self.hours[hour], low=True) for hour in sorted(self.hours)},
+        )
+
+
+class WeekFigures(Struct):
+    """What the cycles of a week come to, in a form that can be kept and taken in again."""
+
+    period: Period
+    counts: dict[str, int]
+    loop: dict[str, list[float]]
+    rates: list[ModelRates]
+
+
+class CycleTally:
+    """Puts cycles together. An interval between two of them counts where both are of one day."""
 
     def __init__(self, starts: Sequence[str], place: Place) -> None:
+        """``starts`` are the first days of the periods."""
         self.place, self.starts = place, starts
         self.periods = [Period(day) for day in starts]
-        self.backwards = 0
+        self.counts = dict.fromkeys(_COUNTS, 0)
+        """Those of the report, by name."""
         self.loop: dict[str, list[float]] = {name: [] for name in Loop.__struct_fields__}
-        self.rates: dict[tuple[str, str, str], _Rates] = {}
-        self._ends: dict[tuple[int, int], tuple[int | None, float]] = {}
-        """Session and number of a turn -> when it ended, and seconds of its tests."""
-        self._newest: dict[int, int] = {}
+        self.rates: dict[tuple[str, str, str], ModelRates] = {}
+        self._ends: dict[tuple[int, int, str], tuple[int | None, float]] = {}
+        """Session, number and day of a turn -> when it ended, and seconds of its tests."""
+        self._newest: dict[tuple[int, str], int] = {}
 
     def period(self, day: str) -> Period:
         """The one in which a day is."""
@@ -188,29 +229,65 @@ class _Tally:
     def add(self, one: Cycle) -> None:
         """Take one in; those of a session come in the order in which they began."""
         day, hour = self.place(one.began_ms)
-        period = self.period(day)
+        period, counts = self.period(day), self.counts
         period.turns += 1
         period.waiting_s += one.seconds or 0.0
         period.verifying_s += one.verify_s
-        period.working_s += self._worked_s(one)
+        period.working_s += self._worked_s(one, day)
         period.hunks += one.hunks
         period.accepted += one.accepted
         period.rejected += one.rejected
         period.verdicts += one.verdict_ms is not None
         period.greens += one.green_ms is not None
         period.usd += one.usd or 0.0
+        if one.outcome in _OUTCOMES:
+            counts[one.outcome] += 1
+        counts["interrupts"] += one.interrupts
+        counts["redirects"] += one.redirects
+        counts["steers"] += one.steers
+        counts["unpriced"] += one.usd is None and bool(one.tokens_out)
+        counts["untimed"] += not one.timed
         self._measure(one)
         self._rate(one, period, hour)
 
-    def _worked_s(self, one: Cycle) -> float:
+    def take(self, week: WeekFigures) -> None:
+        """Take a whole week in."""
+        period = self.period(week.period.day)
+        for name in _SUMS:
+            setattr(period, name, getattr(period, name) + getattr(week.period, name))
+        for name, count in week.counts.items():
+            self.counts[name] += count
+        for name, values in week.loop.items():
+            self.loop[name] += values
+        for one in week.rates:
+            rates = self._rates(one.model, one.endpoint, one.tier)
+            rates.turns += one.turns
+            rates.tokens += one.tokens
+            rates.usd += one.usd
+            rates.tokens_s += one.tokens_s
+            rates.ttft_s += one.ttft_s
+            for hour, values in one.hours.items():
+                rates.hours.setdefault(hour, []).extend(values)
+
+    def week(self) -> WeekFigures:
+        """All of it, where it is one week's; its values in order, which soon are many weeks'."""
+        rates = [*self.rates.values()]
+        for one in rates:
+            for values in (one.tokens_s, one.ttft_s):
+                values.sort()
+        for values in self.loop.values():
+            values.sort()
+        return WeekFigures(self.periods[0], self.counts, self.loop, rates)
+
+    def _worked_s(self, one: Cycle, day: str) -> float:
         """What the user did since the turn before it ended; the tests that ran then count once."""
         session, number = one.session, one.number
-        self._ends[session, number] = (one.ended_ms, one.verify_s)
-        newest = self._newest.get(session, 0)
-        self._newest[session] = max(newest, number)
-        ended_ms, verify_s = self._ends.get((session, number - 1), (None, 0.0))
+        self._ends[session, number, day] = (one.ended_ms, one.verify_s)
+        newest = self._newest.get((session, day), 0)
+        self._newest[session, day] = max(newest, number)
+        ended_ms, verify_s = self._ends.get((session, number - 1, day), (None, 0.0))
         seconds = 0.0 if ended_ms is None else (one.began_ms - ended_ms) / 1000
-        self.backwards += newest > number or seconds < 0
+        self.counts["backwards"] += newest > number or seconds < 0
         seconds -= verify_s
         return seconds if 0 <= seconds <= PAUSE_S else 0.0
 
@@ -232,16 +309,20 @@ class _Tally:
             if ms is None:
                 continue
             if ms < began_ms:
-                self.backwards += 1
+                self.counts["backwards"] += 1
             else:
                 loop[name].append((ms - began_ms) / 1000)
+
+    def _rates(self, model: str, endpoint: str, tier: str) -> ModelRates:
+        key = (model, endpoint, tier)
+        if (rates := self.rates.get(key)) is None:
+            rates = self.rates[key] = ModelRates(*key)
+        return rates
 
     def _rate(self, one: Cycle, period: Period, hour: int) -> None:
         if one.tokens_out is None and one.usd is None:
             return  # killed, or done by a lane: nothing was measured
-        key = (one.served or one.model, one.endpoint, one.tier)
-        if (rates := self.rates.get(key)) is None:
-            rates = self.rates[key] = _Rates()
+        rates = self._rates(one.served or one.model, one.endpoint, one.tier)
         tokens = one.tokens_out or 0
         rates.turns += 1
         rates.tokens += tokens
@@ -254,27 +335,12 @@ class _Tally:
             period.slower_s += tokens / GHOST_TOKENS_S - tokens / one.tokens_s
 
 
-class _Rates:
-    """Of one model."""
-
-    def __init__(self) -> None:
-        self.turns = self.tokens = 0
-        self.usd = 0.0
-        self.tokens_s: list[float] = []
-        self.ttft_s: list[float] = []
-        self.hours: dict[int, list[float]] = {}
-
-    def pace(self, key: tuple[str, str, str]) -> Pace:
-        """What they come to."""
-        hours = {hour: spread(self.hours[hour], low=True) for hour in sorted(self.hours)}
-        rates, firsts = spread(self.tokens_s, low=True), spread(self.ttft_s)
-        return Pace(*key, self.turns, self.tokens, self.usd, rates, firsts, hours)
-
-
 def spread(values: list[float], *, low: bool = False) -> Spread:
     """Where they lie; ``low``: the slow ones are the small ones."""
     if not values:
         return Spread()
+    for at in range(0, len(values), _SORTED_AT_ONCE):
+        values[at : at + _SORTED_AT_ONCE] = sorted(values[at : at + _SORTED_AT_ONCE])
     values.sort()
     count = len(values)
     median = (values[(count - 1) // 2] + values[count // 2]) / 2
@@ -289,34 +355,25 @@ def first_days(
 
     Weeks begin on Mondays. At most so many days are periods of their own.
     """
-    at_ms, found = since_ms, [place(since_ms)[0]]
-    last = place(max(until_ms, since_ms))[0]
-    while found[-1] < last:
-        at_ms += 6 * 3_600_000  # no day is shorter, whatever is done to its hours
-        if (day := place(at_ms)[0]) != found[-1]:
-            found.append(day)
-    if len(found) <= most:
-        return found, 1
-    weeks = [day for day in found if date.fromisoformat(day).weekday() == 0]
-    return ([] if weeks and weeks[0] == found[0] else [found[0]]) + weeks, 7
+    first, last = (date.fromisoformat(place(ms)[0]) for ms in (since_ms, max(until_ms, since_ms)))
+    count = (last - first).days + 1
+    if count <= most:
+        return [(first + timedelta(days=n)).isoformat() for n in range(count)], 1
+    mondays = range(7 - first.weekday(), count, 7)
+    return [(first + timedelta(days=n)).isoformat() for n in (0, *mondays)], 7
 
 
 def report(
-    cycles: Iterable[Cycle],
+    tally: CycleTally,
     since_ms: int,
     until_ms: int,
-    place: Place,
+    days: int,
     felt: Iterable[tuple[int, float]] = (),
 ) -> CycleReport:
-    """What cycles come to; they come in the order in which they began."""
-    starts, days = first_days(since_ms, until_ms, place)
-    tally = _Tally(starts, place)
-    found = [*cycles]
-    for one in found:
-        tally.add(one)
+    """What a tally comes to, whose periods have so many days."""
     for ms, times in felt:
-        tally.period(place(ms)[0]).felt = times
-    total = Period(starts[0])
+        tally.period(tally.place(ms)[0]).felt = times
+    total = Period(tally.starts[0])
     for period in tally.periods:
         period.measure()
         for name in _SUMS:
@@ -324,8 +381,7 @@ def report(
     total.measure()
     told = [period.felt for period in tally.periods if period.felt is not None]
     total.felt = sum(told) / len(told) if told else None
-    paces = [rates.pace(key) for key, rates in tally.rates.items()]
-    outcomes = [one.outcome for one in found]
+    paces = [rates.pace() for rates in tally.rates.values()]
     return CycleReport(
         since_ms,
         until_ms,
@@ -334,18 +390,21 @@ def report(
         total,
         Loop(**{name: spread(values) for name, values in tally.loop.items()}),
         sorted(paces, key=lambda one: (-one.turns, one.model, one.endpoint, one.tier)),
-        completed=outcomes.count("completed"),
-        interrupted=outcomes.count("interrupted"),
-        failed=outcomes.count("failed"),
-        interrupts=sum(one.interrupts for one in found),
-        redirects=sum(one.redirects for one in found),
-        steers=sum(one.steers for one in found),
-        unpriced=sum(one.usd is None and bool(one.tokens_out) for one in found),
-        backwards=tally.backwards,
-        untimed=sum(not one.timed for one in found),
+        **tally.counts,
     )
 
 
+_OUTCOMES = ("completed", "interrupted", "failed")
+_COUNTS = (
+    *_OUTCOMES,
+    "interrupts",
+    "redirects",
+    "steers",
+    "unpriced",
+    "backwards",
+    "untimed",
+    "practice",
+)
 _SUMS = (
     "turns",
     "waiting_s",

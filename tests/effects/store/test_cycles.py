@@ -8,6 +8,7 @@ import statistics
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import closing
+from datetime import date, timedelta
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,7 +16,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tui.core.cycles import LEAST_TOKENS, PAUSE_S, CycleReport, Loop, Pace, Spread
+from tui.core.cycles import (
+    LEAST_TOKENS,
+    MOST_DAYS,
+    PAUSE_S,
+    CycleReport,
+    Loop,
+    Pace,
+    Spread,
+)
 from tui.core.document.hunk import Decision, Kind, Stage
 from tui.core.session_record import (
     Began,
@@ -65,6 +74,15 @@ def put(folder: Path, sessions: Iterable[Kept]) -> None:
         ]
         assert database.take(f"{number:08}", rows)
     database.close()
+
+
+def day_of(ms: int) -> str:
+    return time.strftime("%Y-%m-%d", time.localtime(ms / 1000))
+
+
+def monday_of(day: str) -> str:
+    then = date.fromisoformat(day)
+    return (then - timedelta(days=then.weekday())).isoformat()
 
 
 def hunk(number: int, turn: int, decision: Decision = Decision.PENDING) -> HunkMade:
@@ -210,6 +228,41 @@ def test_two_years_are_told_by_weeks(tmp_path: Path) -> None:
     assert (told.periods[0].turns, told.periods[-1].turns + told.periods[-2].turns) == (1, 1)
 
 
+def test_figures_of_weeks_are_kept_and_made_anew_where_their_turns_change(tmp_path: Path) -> None:
+    first = session((-60 * 86_400, turn(1)), (-60 * 86_400 + 9, hunk(1, 1)), (0, turn(2)))
+    other = session((-70 * 86_400, turn(1)), (-60 * 86_400, turn(2)))
+    assert found(tmp_path, first, other, since_ms=0).total.turns == 4
+    assert kept_weeks(tmp_path) == 9
+    later = [*first.records, At(NOW_MS, decided(1))]
+    assert found(tmp_path, Kept(first.began, later), other, since_ms=0).total.accepted == 1
+    database = Database(tmp_path)
+    database.forget("00000001")
+    database.close()
+    assert kept_weeks(tmp_path) == 8  # nothing of what is forgotten stays
+    assert cycles.measured(tmp_path, NOW_MS - 71 * DAY_MS, NOW_MS).total.turns == 2
+    assert kept_weeks(tmp_path) == 9
+
+
+def test_figures_of_weeks_are_made_anew_in_another_time_zone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for zone in ("UTC", "Asia/Kathmandu", "America/Los_Angeles", "UTC"):
+        with monkeypatch.context() as patched:
+            patched.setenv("TZ", zone)
+            time.tzset()
+            told = found(tmp_path, session((-59.5 * 86_400, turn(1)), (0, turn(2))), since_ms=0)
+            assert told.total.turns == 2
+            assert told.periods[0].day == day_of(NOW_MS - int(60.5 * DAY_MS))
+            assert 7 <= kept_weeks(tmp_path) <= 9
+    time.tzset()
+
+
+def kept_weeks(folder: Path) -> int:
+    with closing(sqlite3.connect(folder / FILE)) as base:
+        count: int = base.execute("SELECT count(*) FROM weeks").fetchone()[0]
+        return count
+
+
 def test_an_older_store_is_read_and_what_it_lacks_is_told(tmp_path: Path) -> None:
     with closing(sqlite3.connect(tmp_path / FILE, isolation_level=None)) as base:
         for script in MIGRATIONS[:2]:
@@ -249,13 +302,16 @@ STEPS = st.integers(-20_000, 900_000)
 """Milliseconds to the next record: the clock may go back, the user may be away."""
 TIMES = st.floats(0.01, 100.0).map(lambda s: round(s, 3))
 MAYBE = st.none() | TIMES
+LONGEST = 40
+SPANS = st.sampled_from([7, 12, LONGEST])
+"""Days; more than three weeks are told by weeks."""
 RATES = st.none() | st.floats(1.0, 4_000.0).map(lambda rate: round(rate, 1))
 
 
 @st.composite
 def random_records(draw: st.DrawFn) -> Kept:
     """A session as no session is."""
-    ms = NOW_MS - draw(st.integers(0, 9 * DAY_MS))
+    ms = NOW_MS - draw(st.integers(0, LONGEST * DAY_MS))
     records, hunks = list[At](), 0
 
     def then(record: Record) -> None:
@@ -381,6 +437,8 @@ class Naive:
         for one, began, ms in self.turns:
             for other, before, before_ms in self.turns:
                 if other is one and before.number + 1 == began.number:
+                    if day_of(before_ms) != day_of(ms):
+                        continue
                     over = self.ended(one, before.number)
                     if before_ms > ms or (over is not None and over[1] > ms):
                         continue
@@ -423,11 +481,13 @@ def about(values: list[float], told: Spread, *, low: bool = False) -> None:
 
 
 @settings(max_examples=20, deadline=None)
-@given(st.lists(random_records(), max_size=3))
+@given(st.lists(random_records(), max_size=3), SPANS, st.floats(0, 1))
 def test_all_figures_are_those_of_a_naive_count(
-    tmp_path_factory: pytest.TempPathFactory, sessions: list[Kept]
+    tmp_path_factory: pytest.TempPathFactory, sessions: list[Kept], span: int, share: float
 ) -> None:
-    folder, since_ms = tmp_path_factory.mktemp("store"), NOW_MS - 7 * DAY_MS
+    """Also where a part of it is stored after the first question, which has weeks kept."""
+    folder, since_ms = tmp_path_factory.mktemp("store"), NOW_MS - span * DAY_MS
+    found(folder, *(Kept(b, r[: int(share * len(r))]) for b, r in sessions), since_ms=since_ms)
     told, naive = found(folder, *sessions, since_ms=since_ms), Naive(sessions, since_ms)
     over = naive.figures()
     loop = told.loop
@@ -460,7 +520,9 @@ def test_all_figures_are_those_of_a_naive_count(
     assert total.usd == pytest.approx(sum(ended.figures.usd or 0 for _, ended in over))
     assert told.unpriced == sum(e.figures.usd is None and e.figures.tokens_out > 0 for _, e in over)
     by_day = {period.day: period.turns for period in told.periods if period.turns}
-    days = [time.strftime("%Y-%m-%d", time.localtime(ms / 1000)) for *_, ms in naive.turns]
+    first, days = day_of(since_ms), [day_of(ms) for *_, ms in naive.turns]
+    if span > MOST_DAYS:
+        days = [max(first, monday_of(day)) for day in days]
     assert by_day == {day: days.count(day) for day in days}
     paces = naive.paces()
     assert {(one.model, one.tier) for one in told.paces} == set(paces)

@@ -145,6 +145,7 @@ class Database:
             _migrated(connection, self.file)
             connection.execute("PRAGMA synchronous = FULL")
             connection.execute("PRAGMA foreign_keys = ON")
+            connection.execute("PRAGMA recursive_triggers = ON")  # also for what is replaced
             connection.execute("PRAGMA secure_delete = ON")
         except BaseException:
             connection.close()

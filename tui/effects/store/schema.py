@@ -238,6 +238,26 @@ MIGRATIONS = (
     CREATE INDEX events_felt ON events (ms) WHERE what = 'felt';
     """,
     "CREATE INDEX events_proposed ON events (session, turn, detail) WHERE what = 'proposed';",
+    """
+    CREATE TABLE weeks (                    -- a week that is over, as statistics have it;
+                                            -- who counts otherwise empties this by a migration
+        began_ms INTEGER PRIMARY KEY,
+        until_ms INTEGER NOT NULL,          -- exclusive
+        figures BLOB NOT NULL               -- core.cycles.WeekFigures as MessagePack
+    );
+    CREATE TRIGGER turn_made AFTER INSERT ON turns BEGIN
+        DELETE FROM weeks WHERE began_ms BETWEEN NEW.began_ms - 691200000 AND NEW.began_ms
+            AND until_ms > NEW.began_ms;
+    END;
+    CREATE TRIGGER turn_changed AFTER UPDATE ON turns BEGIN
+        DELETE FROM weeks WHERE began_ms BETWEEN NEW.began_ms - 691200000 AND NEW.began_ms
+            AND until_ms > NEW.began_ms;
+    END;
+    CREATE TRIGGER turn_gone AFTER DELETE ON turns BEGIN
+        DELETE FROM weeks WHERE began_ms BETWEEN OLD.began_ms - 691200000 AND OLD.began_ms
+            AND until_ms > OLD.began_ms;
+    END;
+    """,
 )
 """What is done to a file of the version that is its index; ``user_version`` counts them."""
 

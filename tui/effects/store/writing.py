@@ -359,14 +359,20 @@ class StoreWriter:
         """What others left, and what is too old; it stops for what is new."""
         with suppress(StoreRefused, OSError):
             self._keeper.take_left(self._wake.is_set)
-            if not self._keep_days:
+            self._prune()
+            from tui.effects.store.cycles import keep_weeks  # which reads what is written here
+
+            keep_weeks(self._keeper.database, self._wake.is_set)
+
+    def _prune(self) -> None:
+        if not self._keep_days:
+            return
+        for session_id in self._keeper.database.outdated(self._keep_days, self.id):
+            if self._wake.is_set():
                 return
-            for session_id in self._keeper.database.outdated(self._keep_days, self.id):
-                if self._wake.is_set():
-                    return
-                if not is_alive(self._folder / (session_id + SUFFIX)):
-                    self._keeper.database.prune(session_id)
-            self._keeper.database.sweep()
+            if not is_alive(self._folder / (session_id + SUFFIX)):
+                self._keeper.database.prune(session_id)
+        self._keeper.database.sweep()
 
 
 def _answer(settling: Iterable[Future[None]], refusal: StoreRefused | None) -> None:
