@@ -161,7 +161,7 @@ class SharedRoute:
 
     async def _place(self, model: str) -> str:
         """The endpoint that a bare name means. Raises Refused: none, or several."""
-        from tui.bridge.providers.catalogue import ModelCatalogue
+        from tui.bridge.providers.catalogue import known_models, models_of, near
 
         if not model:
             raise Refused(400, "invalid_request", "The request names no model.", param="model")
@@ -169,9 +169,8 @@ class SharedRoute:
         knowing = self._knowing(model)
         if not knowing and len(targets) == 1:
             return next(iter(targets))
-        catalogue = ModelCatalogue(self._endpoints)
         if not knowing:
-            lists = await asyncio.gather(*map(catalogue.models, targets))
+            lists = await asyncio.gather(*(models_of(self._endpoints, name) for name in targets))
             bare = _bare(model)
             knowing = [
                 name
@@ -184,7 +183,8 @@ class SharedRoute:
             names = " or ".join(f"{name}/{model}" for name in knowing)
             words = f"Several endpoints have a model {model!r}: say {names}."
             raise Refused(400, "model_ambiguous", words, param="model")
-        words = f"There is no model {model!r} here{catalogue.near(_bare(model)) or '.'}"
+        meant = near(_bare(model), known_models(self._endpoints)) or "."
+        words = f"There is no model {model!r} here{meant}"
         raise Refused(400, "model_not_found", words, param="model")
 
     def _is_whole(self, model: str, name: str, inner: str) -> bool:

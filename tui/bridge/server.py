@@ -45,14 +45,13 @@ _THERE_IS = (
 
 async def models_page(endpoints: Endpoints, endpoint: str | None, model: str) -> Response:
     """The models of an endpoint, or of all, as far as these list them in time; or one."""
-    from tui.bridge.providers.catalogue import ModelCatalogue, listed, near
+    from tui.bridge.providers.catalogue import listed, listing, models_of, near
 
-    catalogue = ModelCatalogue(endpoints)
     if endpoint is None:
         own = [listed(name, "duetto", ModelFacts(images=True)) for name in (FAST, DEEP)]
-        entries = own + await catalogue.listing()
+        entries = own + await listing(endpoints)
     else:
-        facts = sorted((await catalogue.models(endpoint)).items())
+        facts = sorted((await models_of(endpoints, endpoint)).items())
         entries = [listed(name, endpoint, known) for name, known in facts]
     if not model:
         return json_response(http.HTTPStatus.OK, {"object": "list", "data": entries})

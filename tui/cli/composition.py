@@ -11,7 +11,7 @@ import shutil
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import tui
 from tui.cli import logfile
@@ -243,7 +243,7 @@ class Composition:
             _ = self.store  # from here on nobody else goes on with it
         self._network.aside = self.session.input_first.holds_reading
         if self._recorder is not None:
-            self._recorder.on_failed = self._unrecorded
+            self._recorder.on_failed = partial(self._warn, "The recording stopped")
 
     def _ports(self, *, watched: bool) -> Ports:
         """What the session needs of the outside world."""
@@ -350,10 +350,8 @@ class Composition:
 
         chosen, root = self._setup.settings.attempts, self._files.root
         server = server_of(chosen.runner)
-        return Cluster(server, root, self._keyless, self._of_cluster, chosen.send)
-
-    def _of_cluster(self, words: str) -> None:
-        self.session.warn(Trouble(words, "", severity="information", noted=True))
+        told = partial(self._warn, why="", severity="information", noted=True)
+        return Cluster(server, root, self._keyless, told, chosen.send)
 
     @functools.cached_property
     def store(self) -> StoreWriter:
@@ -369,7 +367,7 @@ class Composition:
             keep_days=chosen.keep_days,
             on=chosen.on,
         )
-        store.on_trouble = self._unkept
+        store.on_trouble = partial(self._warn, noted=True)
         return store
 
     def _archive(self) -> SessionArchive:
@@ -423,19 +421,22 @@ class Composition:
             self._clipboard = ClipboardTool(command, self._keyless)
         return self._clipboard.copy(text)
 
-    def _unrecorded(self, words: str) -> None:
-        """The recording ended early: the turn goes on."""
-        self.session.warn(Trouble("The recording stopped", words, severity="warning"))
-
-    def _unkept(self, what: str, why: str) -> None:
-        """The session goes on without its store."""
-        self.session.warn(Trouble(what, why, severity="warning", noted=True))
+    def _warn(
+        self,
+        what: str,
+        why: str,
+        severity: Literal["information", "warning"] = "warning",
+        *,
+        noted: bool = False,
+    ) -> None:
+        self.session.warn(Trouble(what, why, severity=severity, noted=noted))
 
     async def _watch(self, callback: Callable[[set[str]], None]) -> None:
         from tui.effects.watcher import Watcher
 
         warm()
-        self._watcher = Watcher(str(self._setup.root), self._unwatched, self._keyless)
+        told = partial(self._warn, "Not all files are watched", severity="information")
+        self._watcher = Watcher(str(self._setup.root), told, self._keyless)
         self._watcher.opened(self._open_files)
         await self._watcher.watch(callback)
 
@@ -443,10 +444,6 @@ class Composition:
         self._open_files = paths
         if self._watcher is not None:
             self._watcher.opened(paths)
-
-    def _unwatched(self, words: str) -> None:
-        """Not all of the workspace can be watched."""
-        self.session.warn(Trouble("Not all files are watched", words, severity="information"))
 
     async def _git_status(self) -> Mapping[str, GitState]:
         return await self._asked_git().states()

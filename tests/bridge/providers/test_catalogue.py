@@ -13,7 +13,7 @@ from websockets.asyncio.client import ClientConnection, connect
 from tests.bridge.providers.conftest import ModelServer
 from tests.support.tables import each
 from tui.bridge.endpoints.base import Asked, EndpointSpec, ModelFacts, Target
-from tui.bridge.providers.catalogue import EndpointModels, ModelCatalogue, near
+from tui.bridge.providers.catalogue import EndpointModels, known_models, listing, near
 from tui.bridge.providers.discovery import Fetched
 from tui.bridge.routing import Endpoints
 from tui.bridge.server import Bridge
@@ -54,10 +54,9 @@ async def endpoints(server: ModelServer) -> AsyncIterator[Endpoints]:
 
 
 async def test_all_models_in_one_list_whatever_fails(endpoints: Endpoints) -> None:
-    catalogue = ModelCatalogue(endpoints)
-    assert catalogue.known() == ["house/known"]
-    assert await catalogue.listing() == [GROQ, HOUSE]
-    assert catalogue.known() == ["groq/llama-3.3-70b", "house/known"]
+    assert known_models(endpoints) == ["house/known"]
+    assert await listing(endpoints) == [GROQ, HOUSE]
+    assert known_models(endpoints) == ["groq/llama-3.3-70b", "house/known"]
 
 
 KNOWN = ["groq/llama-3.3-70b", "groq/openai/gpt-oss-120b", "anthropic/claude-opus-5", "a/b"]

@@ -23,48 +23,40 @@ _PATTERN = "*?["
 _log = logging.getLogger(__name__)
 
 
-class ModelCatalogue:
-    """The models of all endpoints. Nobody is asked before somebody wants to know."""
+async def models_of(served: Endpoints, name: str) -> dict[str, ModelFacts]:
+    """The models of one endpoint; those that are known anyhow if it does not say in time.
 
-    def __init__(self, served: Endpoints) -> None:
-        self._served = served
+    Nobody is asked before somebody wants to know.
+    """
+    target = served.targets[name]
+    known = {model: target.facts(model) for model in _named(target)}
+    try:
+        async with asyncio.timeout(LISTING_S):
+            endpoint = await served.endpoint(name)
+            return {**known, **await endpoint.models()}
+    except (Refused, Broken, TimeoutError) as error:
+        _log.info("no list of the models of %s: %s", name, type(error).__name__)
+        return known
 
-    async def models(self, name: str) -> dict[str, ModelFacts]:
-        """The models of one endpoint; those that are known anyhow if it does not say in time."""
-        target = self._served.targets[name]
-        known = {model: target.facts(model) for model in _named(target)}
-        try:
-            async with asyncio.timeout(LISTING_S):
-                endpoint = await self._served.endpoint(name)
-                return {**known, **await endpoint.models()}
-        except (Refused, Broken, TimeoutError) as error:
-            _log.info("no list of the models of %s: %s", name, type(error).__name__)
-            return known
 
-    async def listing(self) -> list[dict[str, Any]]:
-        """All models, as ``/v1/models`` says them: ``ENDPOINT/MODEL``, and what is known."""
-        names = list(self._served.targets)
-        lists = await asyncio.gather(*map(self.models, names))
-        return [
-            listed(f"{name}/{model}", name, facts)
-            for name, models in zip(names, lists, strict=True)
-            for model, facts in sorted(models.items())
-        ]
+async def listing(served: Endpoints) -> list[dict[str, Any]]:
+    """All models, as ``/v1/models`` says them: ``ENDPOINT/MODEL``, and what is known."""
+    names = list(served.targets)
+    lists = await asyncio.gather(*(models_of(served, name) for name in names))
+    return [
+        listed(f"{name}/{model}", name, facts)
+        for name, models in zip(names, lists, strict=True)
+        for model, facts in sorted(models.items())
+    ]
 
-    def known(self) -> list[str]:
-        """The models that are known without asking: ``ENDPOINT/MODEL``."""
-        return [
-            f"{name}/{model}"
-            for name, target in self._served.targets.items()
-            for model in dict.fromkeys([*_named(target), *target.discovered])
-        ]
 
-    def near(self, model: str) -> str:
-        """How a sentence about a model that is not known ends, with those that are meant perhaps.
-
-        ``; did you mean groq/openai/gpt-oss-120b?``, or nothing.
-        """
-        return near(model, self.known())
+def known_models(served: Endpoints) -> list[str]:
+    """The models that are known without asking: ``ENDPOINT/MODEL``."""
+    return [
+        f"{name}/{model}"
+        for name, target in served.targets.items()
+        for model in dict.fromkeys([*_named(target), *target.discovered])
+    ]
 
 
 def listed(model: str, owner: str, facts: ModelFacts) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import asyncio
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import msgspec
@@ -85,16 +85,12 @@ def texts_of(asked: Asked) -> Texts:
             if part.get("type") in ("input_image", "image_url", "input_file"):
                 images += 1
             else:
-                waiting += _values(part)
+                waiting += [value for name, value in part.items() if name not in _UNCOUNTED]
         elif isinstance(part, list | tuple):
             waiting += part
     if tools := asked.request.get("tools"):
         said.append(msgspec.json.encode(tools).decode())
     return Texts(said, images)
-
-
-def _values(item: Mapping[str, Any]) -> Iterable[Any]:
-    return [value for name, value in item.items() if name not in _UNCOUNTED]
 
 
 def _sizes(text: str) -> tuple[int, int]:

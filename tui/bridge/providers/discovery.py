@@ -354,7 +354,8 @@ def shown_in(body: object) -> Shown:
     info = info if isinstance(info, Mapping) else {}
     # "qwen3.context_length": the key begins with the architecture's name
     key = f"{info.get('general.architecture')}.context_length"
-    lengths = [tokens(info.get(key)), *_lengths(info)]
+    others = (value for name, value in info.items() if name.endswith(".context_length"))
+    lengths = map(tokens, (info.get(key), *others))
     abilities = body.get("capabilities")
     known = list(map(str, abilities)) if isinstance(abilities, list) and abilities else None
     return Shown(
@@ -399,10 +400,6 @@ async def _once_loaded(questions: ServerQueries, model: str) -> int | None:
     except (Refused, Broken):
         return None
     return await _running(questions, model)
-
-
-def _lengths(info: Mapping[str, Any]) -> Iterable[int | None]:
-    return (tokens(value) for key, value in info.items() if key.endswith(".context_length"))
 
 
 def _rounded(needed: int) -> int:

@@ -328,12 +328,6 @@ MOST_CALLS = 16
 _SENTENCES = 97
 
 FreeKind = Literal["prose", "code", "reasoning", "markdown", "lines", "calls", "here"]
-_KINDS: dict[str, FreeKind] = {
-    "prose": "prose",
-    "code": "code",
-    "reasoning": "reasoning",
-    "markdown": "markdown",
-}
 
 _TOKENS = re.compile(
     r"\brehearse\s+([\d][\d,_]*)\s+tokens?(?:\s+of\s+(prose|code|reasoning|markdown))?", re.I
@@ -364,12 +358,8 @@ def free_form(prompt: str) -> FreeForm | None:
     if match := _TOKENS.search(prompt):
         kind = (match[2] or "prose").lower()
         count = min(_number(match[1]), MOST_TOKENS)
-        known: dict[str, FreeKind] = {
-            "code": "code",
-            "reasoning": "reasoning",
-            "markdown": "markdown",
-        }
-        return FreeForm(known.get(kind, "prose"), count)
+        known: tuple[FreeKind, ...] = ("code", "reasoning", "markdown")
+        return FreeForm(next((one for one in known if one == kind), "prose"), count)
     if match := _LINES.search(prompt):
         return FreeForm("lines", min(_number(match[1]), MOST_LINES), match[2].rstrip("."))
     if match := _HERE.search(prompt):

@@ -285,7 +285,10 @@ class CommandRunner:
             raise ValueError("it holds a NUL character")
         environment = self._environment_for(how)
         confining = None if how.confined is None else await self._confining()
-        given = await asyncio.to_thread(_stdin, how.stdin) if how.stdin else _nothing()
+        if how.stdin:
+            given = await asyncio.to_thread(_stdin, how.stdin)
+        else:
+            given = os.open(os.devnull, os.O_RDONLY)
         fds = [given]
         warden = None
         launch, entry = Launch(argv), Entry(self._root)
@@ -596,10 +599,6 @@ def _shell(command: str, *, bash: bool) -> tuple[str, ...]:
         return (os.environ.get("COMSPEC", "cmd.exe"), "/c", command)
     found = bash and next(filter(os.path.exists, _BASHES), "")
     return (found or "/bin/sh", "-c", command)
-
-
-def _nothing() -> int:
-    return os.open(os.devnull, os.O_RDONLY)
 
 
 def _stdin(data: bytes) -> int:

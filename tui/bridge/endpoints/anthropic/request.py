@@ -140,7 +140,7 @@ _FROM_OPTIONS = (
 
 def traits_of(model: str, facts: ModelFacts, options: AnthropicOptions) -> ModelTraits:
     """How a model wants to be asked: by what is known of its name, of it here, and the options."""
-    known = _known(model.lower())
+    known = _rules().facts(model.lower())
     rules = [typed(known.options, AnthropicOptions), options]
     rules.append(typed(facts.options, AnthropicOptions))
     given = {
@@ -170,10 +170,6 @@ def _rules() -> Target:
 
     own = provider("anthropic", None)
     return Target(own.name, own.spec({}), Address(own.url))
-
-
-def _known(name: str) -> ModelFacts:
-    return _rules().facts(name)
 
 
 _COMPLAINT = re.compile(

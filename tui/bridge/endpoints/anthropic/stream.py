@@ -224,7 +224,8 @@ class _OpenBlock(Struct):
         if kind in _STARTED:
             block = {**self.block, _STARTED[kind]: text}
             return {**block, "signature": "".join(self.signature)} if self.signature else block
-        return {**self.block, "input": _object(_of_text(text)) or {}} if text else self.block
+        given = Message("", text.encode("utf-8", "replace"))
+        return {**self.block, "input": _object(given) or {}} if text else self.block
 
 
 class MessagesReader:
@@ -491,10 +492,6 @@ def _object(message: Message) -> dict[str, Any] | None:
     """The JSON object of a message; empty for another value, None for null or no JSON."""
     value = said_by(message)
     return value if isinstance(value, dict | None) else {}
-
-
-def _of_text(text: str) -> Message:
-    return Message("", text.encode("utf-8", "replace"))
 
 
 def _encoded(value: Mapping[str, Any]) -> str:

@@ -358,7 +358,8 @@ class ResponsesReader:
 
     def _say_rest(self, listed: object) -> None:
         """Tell what of the terminal event's list did not come by itself."""
-        items = [item for item in _list(listed) if isinstance(item, dict)]
+        listed = listed if isinstance(listed, list) else []
+        items = [item for item in listed if isinstance(item, dict)]
         for index, item in self._items.rest(items):
             if self._tears(DONE, item):
                 continue
@@ -401,7 +402,3 @@ def _is_json(text: str) -> bool:
 
 def _object(value: object) -> dict[str, Any] | None:
     return value if isinstance(value, dict) else None
-
-
-def _list(value: object) -> list[Any]:
-    return value if isinstance(value, list) else []

@@ -121,7 +121,7 @@ class SocketExchange:
             event = await _event(socket)
             self._heard = True
             unwritten += 1
-            if event is not None and not self._is_private(event):
+            if event is not None and not str(event.get("type")).startswith(_CONTROL):
                 self._look_for_another_way(event, chained=chained)
                 self._notice(event)
                 self._reader.hear_event(event)
@@ -166,9 +166,6 @@ class SocketExchange:
         await socket.say(event)
         self._said_s = asyncio.get_running_loop().time()
         return chained
-
-    def _is_private(self, event: dict[str, Any]) -> bool:
-        return str(event.get("type")).startswith(_CONTROL)
 
     def _look_for_another_way(self, event: dict[str, Any], *, chained: bool) -> None:
         """Raise AskAgain for what is no matter of the client's."""
