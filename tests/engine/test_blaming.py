@@ -38,8 +38,12 @@ async def test_the_hunk_that_breaks_a_test_is_named_and_marked() -> None:
 async def test_a_session_that_goes_on_finds_it_too() -> None:
     before, judge = judged(40, lambda files: ["test_a"] if has(files, 12) else [])
     changes(before, *range(0, 40, 2))
+    await asks(before, intents.Verify())
     world = await resumed(before, stored(before))
     world.ports.runner, world.verify = judge, before.verify
+    cards = [b for b in world.session.transcript.blocks if b.kind is BlockKind.RUN]
+    assert cards
+    assert all(card.outdated for card in cards), "nobody knows what was changed meanwhile"
     assert (await blame(world)).text.startswith("hunk 7 breaks test_a · a.py:13\n")
     assert [hunk.id for hunk in world.session.workspace.hunks if hunk.is_blamed] == [7]
 

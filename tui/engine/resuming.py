@@ -566,6 +566,7 @@ def _block(said: BlockSaid) -> Block:
         call_id=said.call_id,
         state="cut" if said.state == "open" else said.state,
         report=said.report,
+        outdated=said.report is not None,  # nobody knows what was changed meanwhile
     )
     if said.text:
         block.append(said.text)
