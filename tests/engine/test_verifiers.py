@@ -139,6 +139,14 @@ async def test_where_none_of_these_runs_here_all_do() -> None:
     assert await verify(world) == "error", "there is no test at all"
 
 
+async def test_where_nothing_has_the_name_nothing_else_runs_for_it() -> None:
+    empty = RunReport((), "there is no test_x", counts=RunCounts())
+    world, runner = stand(verifier("mine", "tests"), verifier("pytest", "tests", empty), pytest=4)
+    world.verify, world.others = world.others[0], [world.verify]
+    assert await verify(world, intents.Verify(tests=("test_x",))) == "error"
+    assert runner.commands == [("pytest", "test_x")]
+
+
 async def test_checks_run_beside_the_tests_each_in_a_shadow() -> None:
     """A slow type checker keeps no test waiting."""
     checks = verifier("ruff", "lint"), verifier("mypy", "types")
