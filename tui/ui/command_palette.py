@@ -7,6 +7,7 @@ workbench it offers what can be done anywhere on it, over the review what can be
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 
 from textual import on
 from textual.app import SystemCommand
@@ -109,10 +110,8 @@ def offers(
     themes = "Choose a theme: the whole app tries it on"
     yield SystemCommand("Themes", themes, lambda: bench.slash.run("/theme"))
     for name in theme.theme_names():
-        title = theme.cached_theme(name).title
-        yield SystemCommand(
-            f"Theme: {title}", "Change the colours", lambda name=name: _colour(bench, name)
-        )
+        title, choose = theme.cached_theme(name).title, theme_manager_of(bench.app).choose
+        yield SystemCommand(f"Theme: {title}", "Change the colours", partial(choose, name))
 
 
 def _commands(bench: Workbench, said: set[str]) -> Iterator[SystemCommand]:
@@ -146,19 +145,10 @@ def titled(over: set[Scope], said: set[str]) -> Iterator[tuple[Key, str]]:
                 fits = scope not in OVER and not (scope == "global" and key.action in said)
             if not fits or key.action in KEYS_ONLY:
                 continue
-            title = _title(key)
+            # the action's name and its sentence, without what belongs to another key
+            word = key.name.replace("_", " ").capitalize()
+            title = f"{word}: {key.help.partition(';')[0].partition(' (')[0]}"
             if title in titles:
                 title = f"{title} ({SCOPE_TITLES[scope].lower()})"
             titles.add(title)
             yield key, title
-
-
-def _title(key: Key) -> str:
-    """The action's name and its sentence, without what belongs to another key."""
-    word = key.name.replace("_", " ").capitalize()
-    sentence = key.help.partition(";")[0].partition(" (")[0]
-    return f"{word}: {sentence}"
-
-
-def _colour(bench: Workbench, name: str) -> None:
-    theme_manager_of(bench.app).choose(name)

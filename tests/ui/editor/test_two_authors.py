@@ -215,7 +215,7 @@ class Pair:
             bar.query_one("#find-needle", Input).value = self.pick.choice(["call", "w", ")"])
         elif typing and self.pick.random() < 0.7:
             text = self.pick.choice(["call", "zed", ""])
-            bar.on_replace(text, self.pick.random() < 0.5)
+            bar.find.replace(text, self.pick.random() < 0.5)
         else:
             self.pane.find.close()
 

@@ -605,11 +605,9 @@ _STEPS = {"enter": True, "up": True, "shift+enter": False, "down": False}
 class SearchBar(Horizontal):
     """What is looked for, and how often it was said."""
 
-    def __init__(
-        self, pane: Widget, rows: TranscriptLayout, viewport: Viewport, *, id: str | None = None
-    ) -> None:
+    def __init__(self, pane: Widget, rows: TranscriptLayout, viewport: Viewport) -> None:
         """``pane`` shows the rows; it gets the focus when the bar lets go of it."""
-        super().__init__(id=id)
+        super().__init__(id="search-bar")
         self.field = Field(id="search-words")
         self.control = SearchControl(rows, viewport, self.tell, pane.set_timer)
         self._pane = pane

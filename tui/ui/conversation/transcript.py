@@ -189,7 +189,7 @@ class TranscriptPane(PaintedWidget, can_focus=True):
         from tui.ui.conversation.search import SearchBar
 
         if self.search_bar is None:
-            self.search_bar = SearchBar(self, self.rows, self.viewport, id="search-bar")
+            self.search_bar = SearchBar(self, self.rows, self.viewport)
             self.screen.query_one("#panes").mount(self.search_bar, after=self)
         self.search_bar.open()
 

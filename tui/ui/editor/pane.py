@@ -134,8 +134,8 @@ class EditorPane(Vertical):
 
     BINDINGS = bindings("editor")
 
-    def __init__(self, session: Session, *, id: str | None = None) -> None:
-        super().__init__(id=id)
+    def __init__(self, session: Session) -> None:
+        super().__init__()
         self.session = session
         self.sides = Sides(session, self)
         self.files = FileTabs(session, self.sides, self, self.action_follow)

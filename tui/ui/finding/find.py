@@ -49,16 +49,8 @@ class FindBar(Vertical):
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
-        self.on_sought: Callable[[], None] = lambda: None
-        """Called when something else is to be looked for (`query`)."""
-        self.on_stepped: Callable[[bool], None] = lambda backwards: None
-        """Called to go to the next match, or to the one before."""
-        self.on_scope: Callable[[], None] = lambda: None
-        """Called to look in the selection only, or everywhere again."""
-        self.on_replace: Callable[[str, bool], None] = lambda text, everything: None
-        """Called to replace the match that is shown, or all of them."""
-        self.on_line: Callable[[int, int], None] = lambda line, col: None
-        """Called to go to a line and column (0-based)."""
+        self.find: Find
+        """Does what is asked for here; it takes the bar for its own."""
         self.on_words: Callable[[str, bool], None] = lambda text, more: None
         """Called with what was typed into the field of `ask`, and whether Alt is held down."""
         self.mode: Mode = "find"
@@ -187,13 +179,13 @@ class FindBar(Vertical):
         elif below and key == "enter":
             self._replace(everything=False)
         elif key in ("enter", "down", "shift+enter", "up"):
-            self.on_stepped(key in ("shift+enter", "up"))
+            self.find.step(key in ("shift+enter", "up"))
         elif key in _SWITCHES:
             self.switches ^= {_SWITCHES[key]}
             self.name_switches()
             self._seek()
         elif key == "alt+i":
-            self.on_scope()
+            self.find.change_scope()
         else:
             return False
         return True
@@ -212,14 +204,14 @@ class FindBar(Vertical):
         elif event.input is self._replacement:
             self._replace(everything=False)
         else:
-            self.on_stepped(False)
+            self.find.step(False)
 
     def _seek(self) -> None:
         if self.is_open and self.mode in _FINDING:
-            self.on_sought()
+            self.find.look()
 
     def _replace(self, *, everything: bool) -> None:
-        self.on_replace(self._replacement.value, everything)
+        self.find.replace(self._replacement.value, everything)
 
     def _choose_line(self, *, more: bool = False) -> None:
         if self.mode == "words":
@@ -229,7 +221,7 @@ class FindBar(Vertical):
         if place is None:
             self.count("type a number", nothing=True)
         else:
-            self.on_line(*place)
+            self.find.go_to_line(*place)
 
 
 def parse_place(text: str) -> tuple[int, int] | None:
@@ -268,8 +260,7 @@ class Find:
         self._session = session
         self._sides = sides
         self._bar = bar
-        bar.on_sought, bar.on_scope = self._look, self._change_scope
-        bar.on_stepped, bar.on_replace, bar.on_line = self._step, self._replace, self._go_to_line
+        bar.find = self
         self._searched: View | None = None
         """The view in which is looked; its matches are shown."""
         self._asked_at = 0
@@ -327,7 +318,7 @@ class Find:
     def follow(self) -> None:
         """Another file or side: look for the same in it; a user who is there is left there."""
         if self._bar.is_open:
-            self._look(go=self._bar.has_user)
+            self.look(go=self._bar.has_user)
 
     def note(self) -> None:
         """Show how often is there what is looked for."""
@@ -340,13 +331,13 @@ class Find:
 
     # -- what the bar asks for
 
-    def _step(self, backwards: bool) -> None:
+    def step(self, backwards: bool) -> None:
         """To the next match, or to the one before."""
         if (view := self._editor.view) is not None:
             ends = view.cursor.selection or (view.cursor.position, view.cursor.position)
             self._go(view, ends[0] if backwards else ends[1], backwards=backwards)
 
-    def _change_scope(self) -> None:
+    def change_scope(self) -> None:
         """Look in the selection only, or everywhere again."""
         if (view := self._editor.view) is None:
             return
@@ -357,9 +348,9 @@ class Find:
             return
         else:
             self._limit(view, selection)
-        self._look()
+        self.look()
 
-    def _replace(self, text: str, everything: bool) -> None:
+    def replace(self, text: str, everything: bool) -> None:
         """Replace the match that is shown, or all of them."""
         if (view := self._editor.view) is None:
             return
@@ -374,7 +365,8 @@ class Find:
         except ValueError as error:
             self._bar.count(str(error), nothing=True)
 
-    def _go_to_line(self, line: int, col: int) -> None:
+    def go_to_line(self, line: int, col: int) -> None:
+        """To a line and column, 0-based."""
         self._editor.go((line, col))
         self.close()
 
@@ -392,7 +384,7 @@ class Find:
             self._limit(self._searched, None)
             self._searched = None
 
-    def _look(self, *, go: bool = True) -> None:
+    def look(self, *, go: bool = True) -> None:
         """Find what is typed, and go to it from the start of what was found before."""
         view = self._editor.view
         if view is None:

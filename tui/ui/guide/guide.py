@@ -39,8 +39,8 @@ _ROWS_BESIDE = 3
 class GuidePanel(PaintedWidget):
     """Shows one page; how many rows it takes follows from the screen's height."""
 
-    def __init__(self, *, id: str | None = None) -> None:
-        super().__init__(id=id)
+    def __init__(self) -> None:
+        super().__init__()
         self._said = GuidePage("", [])
         self._figures: Sequence[tuple[str, str]] = ()
         self._at: Step | None = STEPS[0]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from functools import partial
 from typing import Protocol
 
 from textual import events
@@ -77,13 +78,13 @@ class PromptBox(Vertical):
     def __init__(self, session: Session, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._session = session
-        self.prompt = PromptArea(self._files, lambda: session.status, id="prompt")
+        self.prompt = PromptArea(self._files, lambda: session.status)
         self.prompt.completer.on_change = self._show_completions
         self._question = QuestionBox(id="asks")
         self._queue = QueueList(id="queue")
-        self._completions = CompletionList(id="offers")
+        self._completions = CompletionList()
         self._completions.room = lambda: self.prompt.region.y
-        self._hint = Hint(session, self.prompt, self._queue, id="hint")
+        self._hint = Hint(session, self.prompt, self._queue)
         self._editing = QueueEditing(
             self.prompt, lambda: session.status, self._submit, self._queue_changed
         )
@@ -405,58 +406,46 @@ class PromptBox(Vertical):
     def on_external_editor_wanted(self, message: ExternalEditorWanted) -> None:
         """The draft goes to the user's own editor."""
         message.stop()
-        editor = self.external_editor
-        why_not = "There is no editor to open here." if editor is None else editor.refusal()
-        if why_not or editor is None:
-            self.notify(inert(why_not), severity="warning", timeout=8, markup=False)
-        elif self._lent is None:
-            self._lent = self.prompt.whole
-            self.run_worker(self._edit_externally(editor), name="editor", group="editor")
+        if (editor := self._free_editor()) is not None:
+            self.prompt.search.end()
+            given = self.prompt.whole
+            self._lend(editor, given, partial(self._take_up, given))
 
     def lend(self, text: str, take: Callable[[str], None]) -> None:
         """Have another text edited there; ``take`` is given what became of it."""
+        if (editor := self._free_editor()) is not None:
+            self._lend(editor, text, take)
+
+    def _free_editor(self) -> ExternalEditor | None:
+        """What can be lent a text now; None: nothing, which is said."""
         editor = self.external_editor
         why_not = "There is no editor to open here." if editor is None else editor.refusal()
-        if why_not or editor is None:
+        if why_not:
             self.notify(inert(why_not), severity="warning", timeout=8, markup=False)
-        elif self._lent is None:
-            self._lent = self.prompt.whole
-            self.run_worker(self._edit_aside(editor, text, take), name="editor", group="editor")
+        return None if why_not or self._lent is not None else editor
 
-    async def _edit_aside(
-        self, editor: ExternalEditor, text: str, take: Callable[[str], None]
-    ) -> None:
+    def _lend(self, editor: ExternalEditor, text: str, take: Callable[[str], None]) -> None:
+        self._lent = self.prompt.whole
+        self.run_worker(self._edit(editor, text, take), name="editor", group="editor")
+
+    async def _edit(self, editor: ExternalEditor, text: str, take: Callable[[str], None]) -> None:
+        """The session goes on meanwhile; the screen stands still, for it is the editor's."""
         edited = Edited(None)
         try:
             with self.app.suspend():
                 edited = await editor.edit(text)
         except SuspendNotSupported:
-            edited = Edited(None, "This terminal cannot run another program.")
-        finally:
-            self._lent = None
-        if edited.text is not None:
-            take(edited.text)
-        if edited.said:
-            self.notify(inert(edited.said), severity="warning", timeout=8, markup=False)
-
-    async def _edit_externally(self, editor: ExternalEditor) -> None:
-        """The session goes on meanwhile; the screen stands still, for it is the editor's."""
-        self.prompt.search.end()
-        given = self._lent = self.prompt.whole
-        edited = Edited(None)
-        try:
-            with self.app.suspend():
-                edited = await editor.edit(given)
-        except SuspendNotSupported:
             edited = Edited(edited.text, "This terminal cannot run another program.")
-        finally:
+        finally:  # also where the terminal is gone meanwhile
             self._lent = None
-            self._take_up(edited, given)  # also where the terminal is gone meanwhile
+            if edited.text is not None:
+                take(edited.text)
+            if edited.said:
+                self.notify(inert(edited.said), severity="warning", timeout=8, markup=False)
 
-    def _take_up(self, edited: Edited, given: str) -> None:
-        if edited.text is not None and edited.text != given:
-            if not edited.text.strip():
+    def _take_up(self, given: str, edited: str) -> None:
+        """The draft that was ``given`` comes back."""
+        if edited != given:
+            if not edited.strip():
                 self.prompt.past.add(given)
-            self.prompt.write(joined(inert(edited.text), given, self.prompt.whole))
-        if edited.said:
-            self.notify(inert(edited.said), severity="warning", timeout=8, markup=False)
+            self.prompt.write(joined(inert(edited), given, self.prompt.whole))

@@ -97,15 +97,12 @@ def _of_command(line: str, before: str) -> CompletionQuery | None:
         return None
     letters, words = found[3], tuple(found[2].split())
     start = len(before) - len(letters)
-    if "PATH" in placeholders(command, len(words)) and not _is_choice(command, words, letters):
+    is_choice = any(one.startswith(letters.lower()) for one in choices(command, len(words)))
+    if "PATH" in placeholders(command, len(words)) and not is_choice:
         sign = "@" if letters.startswith("@") else ""
         letters = letters.removeprefix("@")
         return CompletionQuery("file", letters, start, len(before), command.name, words, sign)
     return CompletionQuery("argument", letters, start, len(before), command.name, words)
-
-
-def _is_choice(command: Command, words: tuple[str, ...], letters: str) -> bool:
-    return any(choice.startswith(letters.lower()) for choice in choices(command, len(words)))
 
 
 def choices(command: Command, place: int) -> tuple[str, ...]:
@@ -133,14 +130,10 @@ def written(path: str, *, sign: str = "@", shell: bool = False) -> str:
     """A path as it is put into the draft: quoted where a blank or a quote would end it."""
     if shell:
         return shlex.quote(path)
-    if _PLAIN.fullmatch(path) or _is_word(path):
+    # letters of any writing, and nothing that ends a word
+    if _PLAIN.fullmatch(path) or all(one.isalnum() or one in "./_-+~" for one in path):
         return sign + path
     return sign + json.dumps(path, ensure_ascii=False)
-
-
-def _is_word(path: str) -> bool:
-    """Letters of any writing, and nothing that ends a word."""
-    return all(character.isalnum() or character in "./_-+~" for character in path)
 
 
 MOST = 100
@@ -225,7 +218,7 @@ def argument_items(query: CompletionQuery, status: Status) -> list[CompletionIte
     words = {word: _WORDS.get((command.name, word), "") for word in choices(command, place)}
     for placeholder in placeholders(command, place):
         if source := _SOURCES.get((command.name, placeholder)):
-            words = source(status) | words
+            words = source() | words
     words |= {word: said for word, said in _now(command.name, status).items() if word in words}
     low = folded(query.letters)
     fits = [fit(low, word) for word in words if holds(low, folded(word))]
@@ -272,22 +265,12 @@ def first_files(paths: Sequence[str], opened: Sequence[str]) -> list[FuzzyMatch]
     return [FuzzyMatch(path, 0) for path in islice(chain(opened, others), MOST)]
 
 
-def _themes(status: Status) -> dict[str, str]:
-    return dict.fromkeys(theme.theme_names(), "") | {"auto": "as the terminal's background is"}
-
-
-def _rates(status: Status) -> dict[str, str]:
-    return _RATES
-
-
-def _tiers(status: Status) -> dict[str, str]:
-    return _TIERS
-
-
-_SOURCES: dict[tuple[str, str], Callable[[Status], dict[str, str]]] = {
-    ("theme", "NAME"): _themes,
-    ("throttle", "TOKENS/S"): _rates,
-    ("tier", "NAME"): _tiers,
+_SOURCES: dict[tuple[str, str], Callable[[], dict[str, str]]] = {
+    ("theme", "NAME"): lambda: (
+        dict.fromkeys(theme.theme_names(), "") | {"auto": "as the terminal's background is"}
+    ),
+    ("throttle", "TOKENS/S"): lambda: _RATES,
+    ("tier", "NAME"): lambda: _TIERS,
 }
 
 

@@ -36,8 +36,8 @@ _TITLES: dict[Kind, str] = {
 class CompletionList(RowsBox):
     """Lies over the conversation, which stays where it is; its last row is over the prompt."""
 
-    def __init__(self, *, id: str | None = None) -> None:
-        super().__init__(id=id)
+    def __init__(self) -> None:
+        super().__init__(id="offers")
         self.room: Callable[[], int] = lambda: MOST_ROWS + 1
         """Rows over the prompt."""
         self._kind: Kind = "file"
@@ -71,7 +71,7 @@ class CompletionList(RowsBox):
             return
         self._top = max(min(self._top, self._at), self._at - seen + 1)
         shown = self._items[self._top : self._top + seen]
-        width = max(self.size.width or self.parent_width, 20)
+        width = max(self.size.width or self.container_size.width, 20)
         most = width - _WIDEST_NAME if self._kind == "past" else _WIDEST_NAME
         names = min(max(cell_len(item.shown) for item in shown), max(most, _WIDEST_NAME))
         lines = [self._head(width)]
@@ -81,11 +81,6 @@ class CompletionList(RowsBox):
         ]
         self.styles.offset = (0, -len(lines))
         self.show_lines(lines)
-
-    @property
-    def parent_width(self) -> int:
-        """Before there is a width of its own."""
-        return self.container_size.width
 
     def _head(self, width: int) -> StyledLine:
         palette = theme.active()

@@ -89,10 +89,8 @@ class HintWords(NamedTuple):
 class Hint(Bar):
     """Reads session, prompt and queue; shown under the draft at every moment."""
 
-    def __init__(
-        self, session: Session, prompt: PromptArea, queue: QueueList, *, id: str | None = None
-    ) -> None:
-        super().__init__(id=id)
+    def __init__(self, session: Session, prompt: PromptArea, queue: QueueList) -> None:
+        super().__init__(id="hint")
         self._session = session
         self._prompt = prompt
         self._queue = queue

@@ -22,7 +22,7 @@ from textual.widgets import TextArea
 from textual.widgets.text_area import DocumentBase, Edit, EditResult, Location, Selection
 
 from tui.core.text.patterns import pattern
-from tui.engine.intents import Mode, SetMode
+from tui.engine.intents import SetMode
 from tui.engine.notices import Status
 from tui.engine.slash import DO_THEM, MODES
 from tui.ui import theme
@@ -201,16 +201,10 @@ class PromptArea(TextArea):
     folds: Folds | None = None
     """What the labels stand for; None while the base class makes itself."""
 
-    def __init__(
-        self,
-        paths: Callable[[], list[str]],
-        status: Callable[[], Status],
-        *,
-        id: str | None = None,
-    ) -> None:
+    def __init__(self, paths: Callable[[], list[str]], status: Callable[[], Status]) -> None:
         """``paths`` lists the workspace's files; ``status`` is the session's."""
         super().__init__(
-            id=id,
+            id="prompt",
             soft_wrap=True,
             show_line_numbers=False,
             highlight_cursor_line=False,
@@ -238,7 +232,7 @@ class PromptArea(TextArea):
             "complete": self._complete,
             "older": self._older,
             "newer": self._newer,
-            "mode": lambda: self.post_message(Wanted(SetMode(_behind(status().mode)))),
+            "mode": self._next_mode,
             "unfold": self._unfold,
             "search_past": self._search_past,
             "edit_outside": lambda: self.post_message(ExternalEditorWanted()),
@@ -330,11 +324,6 @@ class PromptArea(TextArea):
         return self._status().can_go_on and not (self.busy or self.editing)
 
     @property
-    def takes_enter(self) -> bool:
-        """True while Enter with nothing typed does something."""
-        return self.goes_on or self.sends_notes
-
-    @property
     def sends_notes(self) -> bool:
         """True while Enter with nothing typed sends the notes on lines."""
         return not (self.text or self.busy or self.editing) and self._status().notes > 0
@@ -342,7 +331,8 @@ class PromptArea(TextArea):
     @property
     def suggestion_shown(self) -> str:
         """The suggestion that stands in the empty prompt; empty if none does."""
-        if not self.suggestions or self.text or self.busy or self.editing or self.takes_enter:
+        taken = self.text or self.busy or self.editing or self.goes_on or self.sends_notes
+        if taken or not self.suggestions:
             return ""
         return self.suggestions[self._suggestion % len(self.suggestions)]
 
@@ -528,6 +518,10 @@ class PromptArea(TextArea):
         self.search.begin(self.whole)
         return True
 
+    def _next_mode(self) -> bool:
+        behind = (MODES.index(self._status().mode) + 1) % len(MODES)
+        return self.post_message(Wanted(SetMode(MODES[behind])))
+
     def _unfold(self) -> bool:
         """Show what the label at the cursor stands for, or say why not."""
         place = self.folds.beside(self.document, self.cursor_location) if self.folds else None
@@ -600,8 +594,3 @@ def _takes_back(key: events.Key) -> bool:
 
 def _is_typed(key: events.Key) -> bool:
     return key.is_printable and "+" not in key.key and key.key not in _ACTIONS
-
-
-def _behind(mode: Mode) -> Mode:
-    """The one after it, and the first after the last."""
-    return MODES[(MODES.index(mode) + 1) % len(MODES)]

@@ -241,7 +241,7 @@ def _of_hunk(
         return [DiffChange(0, 0, (), (), hunk)]
     if hunk.stage in OPEN and rows is not None and rows:
         found = workspace.decorations(file.path, rows.start, rows.stop - 1)
-        marks = [_mark(found.get(row, "")) for row in rows]
+        marks = [kind if (kind := found.get(row)) in ("landing", "struck") else "" for row in rows]
         return [DiffChange(rows.start, rows.stop, (), None, hunk, marks)]
     out = hunk.decision is Decision.REJECTED or hunk.stage not in PLACED
     if out or rows is None:
@@ -289,10 +289,6 @@ def _rewritten(
         for b in blocks(old, new)
     ]
     return found or [DiffChange(rows.start, rows.start, (), None, hunk)]
-
-
-def _mark(word: str) -> str:
-    return word if word in ("landing", "struck") else ""
 
 
 def _rows(hunk: Hunk, stood: tuple[int, int] | None, count: int) -> range | None:

@@ -314,7 +314,7 @@ def laying_rows(file: FileChanges, look: DiffOptions) -> Work[FileRows]:
     nowhere: list[DiffChange] = []
     for change in file.changes:
         yield
-        if _stands_nowhere(file, change):
+        if change.is_lost and change.first >= len(file.lines):
             nowhere.append(change)
             continue
         rows.add(change, at, delta)
@@ -327,10 +327,6 @@ def laying_rows(file: FileChanges, look: DiffOptions) -> Work[FileRows]:
         yield
     rows.fix(HeadRow(DiffRow("blank", file)))
     return rows
-
-
-def _stands_nowhere(file: FileChanges, change: DiffChange) -> bool:
-    return change.is_lost and change.first >= len(file.lines)
 
 
 def _gap(

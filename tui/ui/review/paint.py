@@ -194,20 +194,8 @@ class DiffPainter:
         """Both numbers, the sign, the text."""
         shown = painted.new or painted.old
         assert shown is not None
-        kind = shown.side.kind
-        back = _BACKS.get(kind, "background")
-        old = painted.old.side.number if painted.old is not None else None
-        new = painted.new.side.number if painted.new is not None else None
-        numbers = f"{_number(old, form.digits)} {_number(new, form.digits)} "
-        room = max(form.width - 1 - len(numbers) - 2, 0)
-        return [
-            Segment(numbers, self.palette.style("faint", back)),
-            Segment(
-                f"{_SIGNS[kind]} ",
-                self.palette.style(_SIGN_COLOURS.get(kind, "faint"), back, "bold"),
-            ),
-            *self._text(shown, form, room),
-        ]
+        numbers = (_number(side, form.digits) for side in (painted.old, painted.new))
+        return self._side(shown, form, "".join(numbers), form.width - 1)
 
     def _two(self, painted: PaintedLine, form: LineFormat) -> list[Segment]:
         """The old text left, the new one right."""
@@ -223,9 +211,12 @@ class DiffPainter:
     def _half(self, shown: ColouredSide | None, form: LineFormat, width: int) -> list[Segment]:
         if shown is None:
             return [Segment(" " * width, self.palette.style("", "surface"))]
+        return self._side(shown, form, _number(shown, form.digits), width)
+
+    def _side(self, shown: ColouredSide, form: LineFormat, head: str, width: int) -> list[Segment]:
+        """Numbers, sign and text."""
         kind = shown.side.kind
         back = _BACKS.get(kind, "background")
-        head = f"{_number(shown.side.number, form.digits)} "
         return [
             Segment(head, self.palette.style("faint", back)),
             Segment(
@@ -402,8 +393,9 @@ def counts(palette: Palette, file: FileChanges) -> list[Piece]:
     return pieces
 
 
-def _number(number: int | None, digits: int) -> str:
-    return f"{'' if number is None else number:>{digits}}"
+def _number(shown: ColouredSide | None, digits: int) -> str:
+    number = None if shown is None else shown.side.number
+    return f"{'' if number is None else number:>{digits}} "
 
 
 def scope(lines: Sequence[str], row: int, away: Sequence[str] | None = None) -> str:

@@ -108,15 +108,10 @@ class FileList(PaintedWidget):
 
     in_column = False
 
-    class Chosen(Message):
-        """A file was clicked."""
-
-        def __init__(self, path: str) -> None:
-            super().__init__()
-            self.path = path
-
-    def __init__(self, *, id: str | None = None) -> None:
-        super().__init__(id=id)
+    def __init__(self, choose: Callable[[str], None]) -> None:
+        """``choose`` is told the path of a file that was clicked."""
+        super().__init__(id="review-files")
+        self._choose = choose
         self._files: Sequence[FileChanges] = ()
         self._now = 0
         self._top = 0
@@ -180,7 +175,7 @@ class FileList(PaintedWidget):
         """Go to that file."""
         event.stop()
         if (index := self._index(event.y)) < len(self._files):
-            self.post_message(self.Chosen(self._files[index].path))
+            self._choose(self._files[index].path)
 
     def _index(self, y: int) -> int:
         """Of the file on that row."""
@@ -368,7 +363,7 @@ class ReviewScreen(PaintedScreen):
         """``tell`` hands the workbench a message; ``against``: a diff (of one file, or of all)."""
         super().__init__()
         self.session = session
-        self.view = DiffView(id="review-diff")
+        self.view = DiffView(self.update_bars)
         self.content = ReviewContent(session, self.view, self, self.update_bars)
         self.content.against, self.content.path = against, path
         self.content.from_review = against is None
@@ -376,6 +371,8 @@ class ReviewScreen(PaintedScreen):
             session, self.content, self.view.cursor, self.say, self.leave
         )
         self.scopes: tuple[Scope, ...] = ("turn", "diff")
+        self.action_close = self.leave
+        self.action_stop_redoing = self.decisions.stop_redoing
         self.action_accept_hunk = self.decisions.accept
         self.action_reject_hunk = self.decisions.reject
         self.action_decide_file = self.decisions.decide_file
@@ -388,7 +385,7 @@ class ReviewScreen(PaintedScreen):
         self._came_from = 0
         """The hunk that was chosen before a diff was shown."""
         self._title = TitleBar(id="review-title")
-        self._list = FileList(id="review-files")
+        self._list = FileList(self.view.cursor.choose_path)
         self._keys = KeysLine(id="review-keys")
         self._said = ""
         """What is told now."""
@@ -484,16 +481,6 @@ class ReviewScreen(PaintedScreen):
         if event.size != self.content.laid_for:
             self.call_after_refresh(self.content.look)
 
-    def on_diff_view_moved(self, message: DiffView.Moved) -> None:
-        """The list and the footer follow."""
-        message.stop()
-        self.update_bars()
-
-    def on_file_list_chosen(self, message: FileList.Chosen) -> None:
-        """A file was clicked."""
-        message.stop()
-        self.view.cursor.choose_path(message.path)
-
     # -- actions of the scope "turn"
 
     def action_go(self) -> None:
@@ -512,10 +499,6 @@ class ReviewScreen(PaintedScreen):
                 self.decisions.reject(why.words, redo=why.redo)
 
         self.app.push_screen(RejectReasonScreen(hunk), answered)
-
-    def action_stop_redoing(self) -> None:
-        """Have the chosen hunk redone no more."""
-        self.decisions.stop_redoing()
 
     def action_take_back(self, what: str) -> None:
         """Take the last ``decision`` back, or the model's last ``turn``."""
@@ -583,7 +566,3 @@ class ReviewScreen(PaintedScreen):
         self.content.compare_with_next()
         if self.content.decides:
             cursor.choose_hunk(self._came_from)
-
-    def action_close(self) -> None:
-        """Back to the workbench."""
-        self.leave()

@@ -49,8 +49,8 @@ class _Row(NamedTuple):
 class TurnMap(PaintedWidget):
     """The hunks of the last turn, and those that wait from before."""
 
-    def __init__(self, session: Session, *, id: str | None = None) -> None:
-        super().__init__(id=id)
+    def __init__(self, session: Session) -> None:
+        super().__init__(id="turn-map")
         self._session = session
         self._rows: list[_Row] = []
         self._numbers: dict[int, int] = {}

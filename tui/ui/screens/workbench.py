@@ -76,13 +76,7 @@ class Workbench(PaintedScreen):
         self.transcript = TranscriptPane(session, root=workspace, id="transcript")
         self.prompt_box = PromptBox(session, id="prompt-box")
         self.editor = EditorPane(session)
-        self.panes = Panes(
-            self.transcript,
-            self.prompt_box,
-            self.editor,
-            turn_map=TurnMap(session, id="turn-map"),
-            id="panes",
-        )
+        self.panes = Panes(self.transcript, self.prompt_box, self.editor, TurnMap(session))
         self.panes.on_fitted = self.update_keys
         self.status_line = StatusLine(session, name, id="status")
         self._keys = KeysLine(id="keys")

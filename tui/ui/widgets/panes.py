@@ -43,11 +43,9 @@ class Panes(Vertical):
         transcript: TranscriptPane,
         prompt_box: PromptBox,
         editor: EditorPane,
-        *,
         turn_map: TurnMap,
-        id: str | None = None,
     ) -> None:
-        super().__init__(id=id)
+        super().__init__(id="panes")
         self.turn_map = turn_map
         self.shown: Pane = "conversation"
         """The pane that has the width where there is one; the last one used elsewhere."""
