@@ -36,9 +36,15 @@ def first_line(process: subprocess.Popen[str]) -> dict[str, str]:
     return said
 
 
-@each("module", ["tui.bridge", "tui.cli bridge"])
-def test_it_says_where_it_serves_and_ends_with_stdin(module: str) -> None:
-    with start("--port", "0", "--fast-rate", "5000", module=module) as process:
+@each(
+    "module, flags",
+    [
+        ("tui.bridge", ['{"fast_tokens_s": 5000}']),
+        ("tui.cli bridge", ["--port", "0", "--fast-rate", "5000"]),
+    ],
+)
+def test_it_says_where_it_serves_and_ends_with_stdin(module: str, flags: list[str]) -> None:
+    with start(*flags, module=module) as process:
         said = first_line(process)
         assert set(said) == {"url", "token"}
         assert len(said["token"]) >= 32
@@ -82,7 +88,7 @@ def test_every_run_has_a_token_of_its_own() -> None:
 def test_a_taken_port_is_one_sentence() -> None:
     with start() as first:
         port = first_line(first)["url"].split(":")[2].split("/")[0]
-        with start("--port", port) as second:
+        with start("--port", port, module="tui.cli bridge") as second:
             assert second.wait(timeout=60) == 1
             assert second.stderr is not None
             complaint = second.stderr.read()
@@ -93,7 +99,7 @@ def test_a_taken_port_is_one_sentence() -> None:
 
 @each("flags", [("--fast-rate", "0"), ("--deep-rate", "20001"), ("--bogus",), ("--max-age", "0")])
 def test_a_wrong_flag_is_a_usage_error(flags: tuple[str, ...]) -> None:
-    with start(*flags) as process:
+    with start(*flags, module="tui.cli bridge") as process:
         assert process.wait(timeout=60) == 2
 
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import fcntl
+import json
 import threading
 import time
 from pathlib import Path
@@ -13,7 +14,7 @@ from tui.bridge.providers import provider_files
 from tui.bridge.providers.provider_files import ProviderFacts
 from tui.cli.composition import Consents
 from tui.cli.models import SessionSetup, resolve
-from tui.cli.network import Network, bridge_arguments
+from tui.cli.network import Network, rehearsal_words
 from tui.cli.options import ModelFlags
 from tui.core.wire.events import Usage
 from tui.effects import known_endpoints
@@ -25,9 +26,17 @@ QUICK = Settings(rehearsal=RehearsalSettings(fast_tokens_s=20_000, mistakes=0.0)
 
 
 def test_the_bridge_is_told_the_rates() -> None:
-    assert bridge_arguments(RehearsalSettings()) == ["--fast-rate=1000", "--deep-rate=65"]
+    assert json.loads(rehearsal_words(RehearsalSettings())) == {
+        "fast_tokens_s": 1000,
+        "deep_tokens_s": 65,
+    }
     chosen = RehearsalSettings(fast_tokens_s=50, seed=3, mistakes=0.0)
-    assert bridge_arguments(chosen)[-2:] == ["--seed=3", "--mistakes=0"]
+    assert json.loads(rehearsal_words(chosen)) == {
+        "fast_tokens_s": 50,
+        "deep_tokens_s": 65,
+        "seed": 3,
+        "mistakes": 0,
+    }
 
 
 def test_consents_outlive_the_process(tmp_path: Path) -> None:

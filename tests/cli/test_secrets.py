@@ -240,7 +240,7 @@ async def test_the_bridge_has_keys_neither_in_its_environment_nor_on_its_command
         await network.wire(REHEARSAL).open()
     await network.close()
     told = said.read_text()
-    assert "tui.bridge --fast-rate" in told
+    assert 'tui.bridge {"fast_tokens_s":' in told
     assert "PATH=" in told
     assert KEY not in told
 

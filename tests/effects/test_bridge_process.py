@@ -27,7 +27,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture
 async def bridge() -> AsyncIterator[BridgeProcess]:
-    process = BridgeProcess(["--fast-rate", "5000"])
+    process = BridgeProcess(['{"fast_tokens_s": 5000}'])
     yield process
     await process.close()
 

@@ -7,7 +7,6 @@ where it serves which.
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import contextlib
 import json
@@ -20,9 +19,9 @@ from collections.abc import Callable, Mapping, Sequence
 from tui.bridge.endpoints.base import Target
 from tui.bridge.endpoints.kinds import load
 from tui.bridge.rehearsal.endpoint import Rehearsal
-from tui.bridge.routing import LEAST_TOKENS_S, MOST_TOKENS_S
 from tui.bridge.server import Bridge, prepare, run
 from tui.bridge.targets import key_of, read_endpoint_line, target
+from tui.core.typed_data import from_json
 from tui.errors import EXIT_FAILED, EXIT_OK, EndpointError
 
 LEAVE_S = 0.2
@@ -30,27 +29,9 @@ LEAVE_S = 0.2
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Read the flags and serve; returns the exit code."""
-    default = Rehearsal()
-    parser = argparse.ArgumentParser("tui.bridge", description="Serves the rehearsal models.")
-    parser.add_argument("--port", type=int, default=0, help="0 takes a free port")
-    rate = "tokens a second, 1 to 20000"
-    parser.add_argument("--fast-rate", type=_rate, default=default.fast_tokens_s, help=rate)
-    parser.add_argument("--deep-rate", type=_rate, default=default.deep_tokens_s, help=rate)
-    parser.add_argument("--seed", type=int, default=default.seed, help="of the fast one's slips")
-    parser.add_argument("--mistakes", type=float, default=default.mistakes, help="0 to 1")
-    age = "end each connection when it is so old, as services do (for tests)"
-    parser.add_argument("--max-age", type=_age, metavar="SECONDS", help=age)
-    parser.add_argument("--any-model", action="store_true", help="other names play the deep one")
-    given = parser.parse_args(arguments)
-    rehearsal = Rehearsal(
-        fast_tokens_s=given.fast_rate,
-        deep_tokens_s=given.deep_rate,
-        seed=given.seed,
-        mistakes=given.mistakes,
-        any_model=given.any_model,
-    )
-    return serve(rehearsal, given.port, max_age_s=given.max_age, relays=True)
+    """Serve as the one argument says, a `Rehearsal` as JSON; returns the exit code."""
+    given = sys.argv[1:] if arguments is None else arguments
+    return serve(from_json("".join(given) or "{}", Rehearsal), relays=True)
 
 
 def serve(
@@ -141,20 +122,6 @@ def _watch_stdin(heard: Callable[[bytes], None]) -> None:
                 for line in filter(bytes.strip, lines):
                     heard(line)
         heard(b"")
-
-
-def _age(text: str) -> float:
-    seconds = float(text)
-    if not 0 < seconds < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text} is not a number of seconds above 0")
-    return seconds
-
-
-def _rate(text: str) -> float:
-    rate = float(text)
-    if not LEAST_TOKENS_S <= rate <= MOST_TOKENS_S:
-        raise argparse.ArgumentTypeError(f"{text} is not between 1 and 20000")
-    return rate
 
 
 if __name__ == "__main__":

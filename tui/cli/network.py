@@ -56,7 +56,7 @@ class Network:
         self._left: list[Endpoint] = []
         """Replaced by others of the same names; the session leaves them when it can."""
         self._bridge = BridgeProcess(
-            bridge_arguments(setup.settings.rehearsal),
+            [rehearsal_words(setup.settings.rehearsal)],
             endpoints=specifications(setup),
             environment=withheld(setup, os.environ),
             variables=key_variables(setup),
@@ -211,17 +211,10 @@ def key_variables(setup: SessionSetup) -> dict[str, str]:
     return {name: environment[name] for name in setup.models.key_variables & set(environment)}
 
 
-def bridge_arguments(rehearsal: RehearsalSettings) -> list[str]:
-    """The bridge's flags for the ``[rehearsal]`` table."""
-    arguments = [
-        f"--fast-rate={rehearsal.fast_tokens_s:g}",
-        f"--deep-rate={rehearsal.deep_tokens_s:g}",
-    ]
-    if rehearsal.seed is not None:
-        arguments.append(f"--seed={rehearsal.seed}")
-    if rehearsal.mistakes is not None:
-        arguments.append(f"--mistakes={rehearsal.mistakes:g}")
-    return arguments
+def rehearsal_words(rehearsal: RehearsalSettings) -> str:
+    """What the bridge is told of the ``[rehearsal]`` table."""
+    said = msgspec.structs.asdict(rehearsal)
+    return msgspec.json.encode({k: v for k, v in said.items() if v is not None}).decode()
 
 
 STEP_S = 20.0
