@@ -17,11 +17,12 @@ import click
 from msgspec import Struct
 from msgspec.structs import replace
 
+from tui.cli.keys import given_key
 from tui.cli.models import ResolvedModels, SessionSetup
 from tui.cli.options import ModelFlags
 from tui.cli.process import hearing_ctrl_c
 from tui.core.inert_text import inert
-from tui.engine.connecting import Connecting, FoundHere, Listed, key_wrong, named_source
+from tui.engine.connecting import Connecting, FoundHere, Listed, named_source
 from tui.engine.intents import Role
 from tui.errors import EXIT_FAILED, EXIT_OK, EXIT_UNREACHABLE, UsageError
 from tui.linear.connecting import connect, done_lines, plan_lines, test_all, unknown_words
@@ -29,8 +30,6 @@ from tui.settings import Paths, Settings
 
 if TYPE_CHECKING:
     from tui.cli.connecting import Connector
-
-_LONGEST = 9000
 
 
 class Wishes(Struct, frozen=True):
@@ -123,7 +122,7 @@ async def _scripted(connector: Connector, wishes: Wishes) -> int:
     """All of it from the command line."""
     chosen = await _source(connector, wishes)
     if wishes.key_stdin:
-        chosen = replace(chosen, key=_key())
+        chosen = replace(chosen, key=given_key("Key"))
     if not wishes.models and not wishes.list_models:
         raise UsageError("name a model: --fast MODEL, --deep MODEL; --list names all")
     listed = await connector.models(chosen)
@@ -179,18 +178,6 @@ async def _source(connector: Connector, wishes: Wishes) -> Connecting:
             " variable"
         )
     return found
-
-
-def _key() -> str:
-    """The key as it was given. Raises UsageError; the key is not in the text."""
-    if sys.stdin.isatty():
-        with hearing_ctrl_c():
-            key = getpass.getpass("Key: ").strip()
-    else:
-        key = sys.stdin.buffer.read(_LONGEST).decode("utf-8", "replace").strip()
-    if wrong := key_wrong(key):
-        raise UsageError(wrong)
-    return key
 
 
 def _with_advice(listed: Listed, chosen: Connecting) -> str:

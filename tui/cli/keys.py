@@ -38,7 +38,7 @@ def set_command(name: str) -> int:
     """
     paths = Paths.find()
     _check(name, paths)
-    key = _checked(_asked_for(name))
+    key = given_key(f"Key of {inert(name)}")
     from tui.bridge.targets import store
 
     store(name, key)
@@ -86,17 +86,13 @@ def _check(name: str, paths: Paths) -> None:
     raise UsageError(f"there is no provider or endpoint {name!r}{provider_files.near(name, known)}")
 
 
-def _asked_for(name: str) -> str:
-    """What the user gives, by hand or through a pipe."""
+def given_key(question: str) -> str:
+    """The key as it is given, by hand or through a pipe. Raises UsageError without the key."""
     if sys.stdin.isatty():
         with hearing_ctrl_c():
-            return str(click.prompt(f"Key of {inert(name)}", hide_input=True, err=True))
-    return sys.stdin.buffer.read(LONGEST + 1).decode("utf-8", "replace")
-
-
-def _checked(key: str) -> str:
-    """The key without what stands around it. Raises UsageError; the key is not in the text."""
-    key = key.strip()
+            key = str(click.prompt(question, hide_input=True, err=True)).strip()
+    else:
+        key = sys.stdin.buffer.read(LONGEST + 1).decode("utf-8", "replace").strip()
     if not key:
         raise UsageError("no key was given; nothing is stored")
     if len(key) > LONGEST or not key.isascii() or not key.isprintable() or " " in key:
