@@ -63,22 +63,25 @@ def locked(file: Path, *, surely: bool) -> Iterator[None]:
         os.close(lock)
 
 
-def is_held(place: Path) -> bool:
-    """True if the duetto lives that has locked this file or folder."""
-    try:
-        lock = os.open(place, os.O_RDONLY | os.O_NONBLOCK | _NOFOLLOW)
-    except OSError:
-        return False
+@contextmanager
+def held(place: Path) -> Iterator[int]:
+    """A file or folder of a duetto that is dead. Raises OSError: it lives, or there is none."""
+    lock = os.open(place, os.O_RDONLY | os.O_NONBLOCK | _NOFOLLOW)
     try:
         # shared: two who look at once do not take each other for the owner
         fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    except OSError:
-        return False
+        yield lock
     finally:
         os.close(lock)
-    return False
+
+
+def is_held(place: Path) -> bool:
+    """True if the duetto lives that has locked this file or folder."""
+    try:
+        with held(place):
+            return False
+    except OSError as error:
+        return isinstance(error, BlockingIOError)
 
 
 @contextmanager

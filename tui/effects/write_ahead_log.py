@@ -34,7 +34,7 @@ from tui.core.document.unfinished_writes import Unfinished, WriteStep
 from tui.core.files import checked_path
 from tui.core.typed_data import from_json
 from tui.errors import EditRefused, FileRefused
-from tui.shared_files import write_all
+from tui.shared_files import held, write_all
 
 _log = logging.getLogger("tui.journal")
 _NOFOLLOW = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
@@ -217,7 +217,7 @@ class WriteAheadLog:
         if place.parent != self._folder or not name.endswith(_SUFFIX):
             raise FileRefused(f"{name} is not a journal")
         try:
-            with nullcontext() if name == self._settled else _held(place):
+            with nullcontext() if name == self._settled else held(place):
                 os.unlink(place)
         except OSError as error:
             raise FileRefused(f"{place} is not removed: {error.strerror}") from error
@@ -228,7 +228,7 @@ class WriteAheadLog:
         if not name.endswith(_SUFFIX) or name == self._name:
             return []
         place = self._folder / name
-        with _held(place) as file:
+        with held(place) as file:
             with open(file, "rb", closefd=False) as opened:
                 data = opened.read(_MOST_BYTES)
             head, _, rest = data.partition(b"\n")
@@ -343,15 +343,3 @@ def _lock_alone(file: int) -> None:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         raise FileRefused("another duetto is settling it now") from None
-
-
-@contextmanager
-def _held(place: Path) -> Iterator[int]:
-    """A journal of a duetto that is dead. Raises OSError: it lives, or there is none."""
-    file = os.open(place, os.O_RDONLY | os.O_NONBLOCK | _NOFOLLOW)
-    try:
-        # shared: two who look at once do not take each other for the owner
-        fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        yield file
-    finally:
-        os.close(file)

@@ -31,6 +31,7 @@ from tui.effects.shadow.overlay import (
     is_cache,
     make_like,
     outermost_cache,
+    written_below,
 )
 
 MOST_FILES, MOST_BYTES = 20_000, 512_000_000
@@ -265,16 +266,9 @@ class CopyShadow:
         """What a command left in the copy, but for caches."""
         found: dict[str, bytes | None] = {}
         left, there = MOST_WRITTEN, set[str]()
-        for folder, folders, files in os.walk(self._copy):
-            below = os.path.relpath(folder, self._copy)
-            folders[:] = [
-                name
-                for name in folders
-                if (name != ".git" or below != ".")
-                and not is_cache(os.path.normpath(os.path.join(below, name)), self._source.caches)
-            ]
-            for name in files:
-                path, full = os.path.normpath(os.path.join(below, name)), os.path.join(folder, name)
+        for _, paths in written_below(self._copy, self._source.caches):
+            for path in paths:
+                full = os.path.join(self._copy, path)
                 there.add(path)
                 about = os.lstat(full)
                 known = self._known.get(path)

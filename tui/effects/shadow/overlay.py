@@ -11,7 +11,7 @@ import stat
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fnmatch import translate
 from functools import lru_cache
 from pathlib import Path
@@ -101,26 +101,18 @@ class OverlayShadow:
         """What a command left there, but for caches."""
         found: dict[str, bytes | None] = {}
         left = MOST_WRITTEN
-        for folder, folders, files in os.walk(upper):
-            below = os.path.relpath(folder, upper)
-            folders[:] = [
-                name
-                for name in folders
-                if (name != ".git" or below != ".")
-                and not is_cache(os.path.normpath(os.path.join(below, name)), self._caches)
-            ]
+        for folder, paths in written_below(upper, self._caches):
             if _is_opaque(folder):
-                found |= dict.fromkeys(self._lower_files(below))
-            for name in files:
-                path = os.path.normpath(os.path.join(below, name))
-                about = os.lstat(os.path.join(folder, name))
+                found |= dict.fromkeys(self._lower_files(os.path.relpath(folder, upper)))
+            for path in paths:
+                about = os.lstat(upper / path)
                 if is_cache(path, self._caches) or about.st_size > left:
                     continue
                 if stat.S_ISCHR(about.st_mode) and about.st_rdev == 0:
                     found |= dict.fromkeys(self._lower_files(path))
                 elif stat.S_ISREG(about.st_mode):
                     with contextlib.suppress(OSError):
-                        found[path] = Path(folder, name).read_bytes()
+                        found[path] = (upper / path).read_bytes()
                     left -= about.st_size
         return found
 
@@ -363,6 +355,17 @@ def _cache_pattern(caches: tuple[str, ...]) -> re.Pattern[str]:
 def is_cache(path: str, caches: Sequence[str]) -> bool:
     """Whether a file or folder is kept between commands; the path is relative."""
     return _cache_pattern(tuple(caches)).match(path) is not None
+
+
+def written_below(top: Path, caches: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
+    """Folders, but for caches and git's, and the paths of the files in each below ``top``."""
+    for folder, folders, files in os.walk(top):
+        below = os.path.relpath(folder, top)
+        paths = {name: os.path.normpath(os.path.join(below, name)) for name in folders}
+        folders[:] = [
+            name for name, path in paths.items() if path != ".git" and not is_cache(path, caches)
+        ]
+        yield folder, [os.path.normpath(os.path.join(below, name)) for name in files]
 
 
 def outermost_cache(path: str, caches: Sequence[str]) -> str:

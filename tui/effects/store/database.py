@@ -388,9 +388,9 @@ class _Intake:
         self._columns: dict[str, list[str]] = {}
         self._handlers: dict[type, Callable[[StoredRecord, Any], object]] = {
             records.Began: self._began,
-            records.Resumed: self._resumed,
-            records.Named: self._named,
-            records.Ended: self._ended,
+            records.Resumed: lambda _, on: self._set(folder=on.folder, version=on.version, ended=0),
+            records.Named: lambda _, named: self._set(name=named.name),
+            records.Ended: lambda *_: self._set(ended=1),
             records.TurnBegan: self._turn_began,
             records.TurnEnded: self._turn_ended,
             records.RequestSent: partial(self._insert, "requests"),
@@ -463,15 +463,6 @@ class _Intake:
             began_ms=row.ms,
             ended=0,
         )
-
-    def _resumed(self, row: StoredRecord, resumed: records.Resumed) -> None:
-        self._set(folder=resumed.folder, version=resumed.version, ended=0)
-
-    def _named(self, row: StoredRecord, named: records.Named) -> None:
-        self._set(name=named.name)
-
-    def _ended(self, row: StoredRecord, ended: records.Ended) -> None:
-        self._set(ended=1)
 
     def _turn_began(self, row: StoredRecord, began: records.TurnBegan) -> None:
         self._insert("turns", row, began, began_ms=row.ms, began=began, tier="", timed=1)
