@@ -46,51 +46,11 @@ _OWN: tuple[Command, ...] = (
         "pace", "How answers are read: by lines as they come, or whole at the end", "[lines|whole]"
     ),
 )
-_SHARED = frozenset(
-    (
-        "connect",
-        "fast",
-        "deep",
-        "model",
-        "budget",
-        "effort",
-        "tier",
-        "throttle",
-        "steer",
-        "continue",
-        "verify",
-        "attempts",
-        "race",
-        "blame",
-        "repair",
-        "fix",
-        "undo",
-        "redo",
-        "rewind",
-        "diff",
-        "mode",
-        "plan",
-        "delegate",
-        "tasks",
-        "background",
-        "resume",
-        "fork",
-        "rename",
-        "export",
-        "ask",
-        "change",
-        "inspect",
-        "context",
-        "image",
-        "pin",
-        "note",
-        "notes",
-    )
-) | {"auto", "clear", "compact", "forget", "rescue", "skills", "stats", "quit"}
-"""What is as on the screen."""
+_OF_THE_SCREEN = {"tree", "split", "wrap", "removed", "follow", "theme", "suspend"}
+"""What is about panes and colours; all else is as on the screen."""
 _INSTEAD = {command.name: command for command in _OWN}
 LINEAR: tuple[Command, ...] = (
-    *(_INSTEAD.pop(c.name, c) for c in COMMANDS if c.name in _SHARED or c.name in _INSTEAD),
+    *(_INSTEAD.pop(c.name, c) for c in COMMANDS if c.name not in _OF_THE_SCREEN),
     *_INSTEAD.values(),
 )
 """All commands of the linear mode."""

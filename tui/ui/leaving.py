@@ -6,8 +6,6 @@ import asyncio
 import signal
 from collections.abc import Callable
 from contextlib import suppress
-from functools import partial
-from types import FrameType
 from typing import TYPE_CHECKING
 
 from textual.app import App
@@ -92,10 +90,7 @@ class Leaving:
         for number in ENDING:
             with suppress(NotImplementedError, RuntimeError, ValueError):
                 loop.add_signal_handler(number, self._end, 128 + number)
-                signal.signal(number, partial(self._heard, 128 + number))
-
-    def _heard(self, code: int, number: int, frame: FrameType | None) -> None:
-        self.on_begun(code)
+                signal.signal(number, lambda number, frame: self.on_begun(128 + number))
 
     def _end(self, code: int) -> None:
         """By force; a terminal that is gone may hold up the way out, so the text is kept first."""

@@ -18,8 +18,6 @@ from tui.ui.theming.theme_file import LIMIT_BYTES, ThemeComplaint, ThemeReading,
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
 
-    from rich.style import Style
-
 DEFAULT_THEME = "dusk"
 _DEEPEST = 16
 """Themes that build on each other."""
@@ -217,8 +215,3 @@ def activate(name: str) -> Palette:
     """Paint with this theme from now on. Raises SettingsError."""
     _active[:] = [cached_theme(name)]
     return _active[0]
-
-
-def syntax_style(token: object) -> Style:
-    """The active theme's style of a Pygments token type."""
-    return active().syntax_style(token)

@@ -14,7 +14,6 @@ from tui.engine.connecting import (
     Connecting,
     ConnectOutcome,
     ConnectPort,
-    FoundHere,
     Listed,
     Measured,
     ModelSource,
@@ -99,7 +98,7 @@ class ConnectScreen(SheetScreen[ConnectOutcome | None]):
             self.dismiss(None)
         elif self._page == "done":
             self.dismiss(self._written)
-        elif not self._unfilter():
+        elif not self._chooser.erase(all_of_it=True):
             self._go(self._before())
         self._write()
 
@@ -112,8 +111,8 @@ class ConnectScreen(SheetScreen[ConnectOutcome | None]):
     def action_take(self) -> None:
         """What is lit, or typed; behind the test and the plan: go on."""
         page = self._page
-        if page == "who":
-            self._choose_source()
+        if page == "who" and (source := self._lit_source) is not None:
+            self._begin(Connecting(source))
         elif page in ("address", "key"):
             self._take_field(page)
         elif page in ("fast", "deep"):
@@ -137,11 +136,10 @@ class ConnectScreen(SheetScreen[ConnectOutcome | None]):
 
     # -- from page to page
 
-    def _choose_source(self) -> None:
+    @property
+    def _lit_source(self) -> ModelSource | None:
         item = self._chooser.chosen
-        source = next((one for one in self._sources or () if item and one.name == item.key), None)
-        if source is not None:
-            self._begin(Connecting(source))
+        return next((one for one in self._sources or () if item and one.name == item.key), None)
 
     def _begin(self, chosen: Connecting) -> None:
         """Ask for what is missing of it, or for its models."""
@@ -240,7 +238,7 @@ class ConnectScreen(SheetScreen[ConnectOutcome | None]):
         self.run_worker(work, name="asking", exclusive=True, group="ask")
 
     async def _look(self) -> None:
-        self._sources = await self._port.look(self._tell)
+        self._sources = await self._port.look(lambda found: self._write())
         if self._page == "who":
             typed, wanted = self._chooser.typed, self._wanted
             meant = named_source(wanted, self._sources) if wanted and not typed else ""
@@ -249,11 +247,8 @@ class ConnectScreen(SheetScreen[ConnectOutcome | None]):
                 return
             self._wrong = meant
             self._chooser = Chooser(self._items(), filtered=True)
-            for character in typed:
-                self._chooser.type(character)
-        self._write()
-
-    def _tell(self, found: FoundHere) -> None:
+            if typed:
+                self._chooser.filter(typed)
         self._write()
 
     def _list(self) -> None:
@@ -354,13 +349,11 @@ class ConnectScreen(SheetScreen[ConnectOutcome | None]):
             typed = self._chooser.typed
             name = [("▸ ", style("accent")), (typed or "its name", style("accent"))]
             return [name if typed else [("  type the name", style("faint"))]]
-        rows = choices(self._chooser, Room(room.width, max(room.height - used - 2, 3)))
-        return rows
+        return choices(self._chooser, Room(room.width, max(room.height - used - 2, 3)))
 
     def _asks(self, room: Room) -> list[Row]:
         """What choosing the lit row sends."""
-        item = self._chooser.chosen
-        source = next((one for one in self._sources or () if item and one.name == item.key), None)
+        source = self._lit_source
         said = source.asks if source is not None else ""
         return [[], *words(f"Enter {said}.", room, "faint")[:-1]] if said else [[], []]
 
@@ -470,22 +463,15 @@ class ConnectScreen(SheetScreen[ConnectOutcome | None]):
             self.notify("Copied.", timeout=3)
 
 
-def use_written(
-    session: Session, written: ConnectOutcome, models: Sequence[tuple[Role, str]]
-) -> None:
-    """Have the running session ask what was connected."""
-    for role, model in models:
-        session.submit(UseModel(role, written.endpoint, model))
-
-
 def connected(
     screen: ConnectScreen, session: Session, then: Callable[[bool], None]
 ) -> Callable[[ConnectOutcome | None], None]:
-    """What follows when the screen is gone."""
+    """What follows when the screen is gone: the running session asks what was connected."""
 
     def done(written: ConnectOutcome | None) -> None:
         if written is not None:
-            use_written(session, written, screen.models)
+            for role, model in screen.models:
+                session.submit(UseModel(role, written.endpoint, model))
         then(written is not None)
 
     return done
@@ -507,7 +493,7 @@ class ModelScreen(SheetScreen[None]):
 
     def action_back(self) -> None:
         """The filter, then out."""
-        if self._unfilter():
+        if self._chooser.erase(all_of_it=True):
             self._write()
         else:
             self.dismiss(None)
@@ -533,8 +519,8 @@ class ModelScreen(SheetScreen[None]):
         self._chooser = Chooser(items, filtered=True)
         places = [(one.endpoint, one.model) for one in self._all()]
         self._chooser.at = places.index(now) if now in places else 0
-        for character in typed:
-            self._chooser.type(character)
+        if typed:
+            self._chooser.filter(typed)
         self._write()
 
     def _head(self, room: Room) -> list[Row]:

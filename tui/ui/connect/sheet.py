@@ -55,7 +55,7 @@ class Chooser(Struct):
     def type(self, character: str) -> bool:
         """Take a character; True: it chose a row."""
         if self.filtered:
-            self._filter(self.typed + character)
+            self.filter(self.typed + character)
             return False
         row = _DIGITS.find(character)
         if not 0 <= row < len(self.shown):
@@ -63,12 +63,12 @@ class Chooser(Struct):
         self.at = row
         return True
 
-    def erase(self) -> bool:
-        """Take the last character back; False: there is none."""
-        if not self.typed:
-            return False
-        self._filter(self.typed[:-1])
-        return True
+    def erase(self, *, all_of_it: bool = False) -> bool:
+        """Take the last character back, or all; False: there is none."""
+        typed = bool(self.typed)
+        if typed:
+            self.filter("" if all_of_it else self.typed[:-1])
+        return typed
 
     def window(self, rows: int) -> range:
         """Which of the shown rows are seen in so many; the lit one is among them."""
@@ -76,8 +76,8 @@ class Chooser(Struct):
         first = max(0, min(self.at - rows // 2, len(self.shown) - rows))
         return range(first, min(first + rows, len(self.shown)))
 
-    def _filter(self, typed: str) -> None:
-        """All words have to be in the row, in any order."""
+    def filter(self, typed: str) -> None:
+        """Show the rows that have all these words, in any order."""
         self.typed = inert(typed) if typed.strip() else ""
         words = self.typed.lower().split()
         self.shown = [item for item in self.items if all(w in item.title.lower() for w in words)]
@@ -204,7 +204,7 @@ def _choice(chooser: Chooser, index: int, width: int, column: int) -> list[Row]:
 
 def words(text: str, room: Room, colour: str = "foreground") -> list[Row]:
     """A paragraph, and an empty row."""
-    return [*_paragraph(text, room.width, colour), []]
+    return [*wrap([(text, theme.active().style(colour))], room.width), []]
 
 
 def key_rows(keys: Iterable[tuple[str, str]], room: Room) -> list[Row]:
@@ -220,10 +220,6 @@ def key_rows(keys: Iterable[tuple[str, str]], room: Room) -> list[Row]:
         rows[-1] += [(key, style("accent")), (f" {word}   ", style("muted"))]
         used += cells + 3
     return rows
-
-
-def _paragraph(text: str, width: int, colour: str) -> list[Row]:
-    return wrap([(text, theme.active().style(colour))], width)
 
 
 class RowSheet(PaintedWidget):
@@ -315,9 +311,8 @@ class SheetScreen(ModalScreen[ScreenResultType]):
         event.stop()
         if self._field is not None:
             self._field.type(event.text)
-        elif self._chooser.filtered:
-            for character in event.text.strip()[:80]:
-                self._chooser.type(character)
+        elif self._chooser.filtered and (words := event.text.strip()[:80]):
+            self._chooser.filter(self._chooser.typed + words)
         self._write()
 
     def on_click(self, event: events.Click) -> None:
@@ -338,12 +333,7 @@ class SheetScreen(ModalScreen[ScreenResultType]):
 
     def action_erase(self, all_of_it: bool = False) -> None:
         """Take back what was typed, or the last character of it."""
-        if self._field is not None:
-            self._field.erase(all_of_it=all_of_it)
-        elif all_of_it:
-            self._unfilter()
-        else:
-            self._chooser.erase()
+        (self._field or self._chooser).erase(all_of_it=all_of_it)
         self._write()
 
     def action_take(self) -> None:
@@ -355,13 +345,6 @@ class SheetScreen(ModalScreen[ScreenResultType]):
     async def action_leave(self) -> None:
         """Out of here at once."""
         self.dismiss(None)
-
-    def _unfilter(self) -> bool:
-        """Take the whole filter back; False: there was none."""
-        typed = bool(self._chooser.typed)
-        while self._chooser.erase():
-            pass
-        return typed
 
     def _write(self) -> None:
         """The page anew."""

@@ -200,7 +200,7 @@ class _Code:
 
         new, missing = self._new, self._text.count("\n") + 1
         for count, (token, text) in enumerate(tokens):
-            style = theme.syntax_style(token)
+            style = theme.active().syntax_style(token)
             if "\n" not in text:
                 new[-1].append((text, style))
             else:

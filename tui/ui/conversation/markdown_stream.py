@@ -230,7 +230,7 @@ class MarkdownStream:
         return line
 
     def _add_code(self, line: str, fence: Fence, middle: bool, *, plain: bool = False) -> None:
-        code = line if middle else _dedented(line, fence.indent)
+        code = line if middle else dedented(line, fence.indent)
         self._fence_code.append(code)
         self._done += self._code(code, fence._replace(language="") if plain or middle else fence)
 
@@ -391,7 +391,7 @@ def closes(line: str, marker: str) -> bool:
     return near and bare.startswith(marker) and not bare.strip(marker[0])
 
 
-def _dedented(line: str, most: int) -> str:
+def dedented(line: str, most: int) -> str:
     """A line of code without as many leading blanks as its fence has, and without its CR."""
     blanks = len(line) - len(line.lstrip(" "))
     return line[min(blanks, most) :].removesuffix("\r")

@@ -29,7 +29,7 @@ from tui.engine.intents import Intent, StopTask, ToBackground
 from tui.ui import theme
 from tui.ui.conversation.hunk_card import PatchView
 from tui.ui.conversation.layout import Stop, TranscriptLayout
-from tui.ui.conversation.markdown_stream import closes
+from tui.ui.conversation.markdown_stream import closes, dedented
 from tui.ui.conversation.views import BlockView, Focus
 from tui.ui.keymap import actions
 from tui.ui.painting.ink import PaintedStrip
@@ -396,7 +396,7 @@ class Selection:
         """The rows of hunks that wait for the user, below a row; ``blamed``: that break tests."""
         calls, wanted = self._hunks.calls_waiting(), _is_waiting
         if blamed:
-            wanted = _is_blamed
+            wanted = _is_waiting_and_blamed
             calls = {one.call_id for one in self._hunks.hunks if one.flags and wanted(one)}
         stops = self._rows.stops_of_hunks(wanted, calls, here + 1)
         return (stop for stop in stops if stop.row > here)
@@ -504,8 +504,7 @@ def _is_said(view: BlockView) -> bool:
     return view.block.kind in _SAID and view.block.state != "failed"
 
 
-def _is_blamed(hunk: Hunk) -> bool:
-    """Whether it waits, and tests fail because of it."""
+def _is_waiting_and_blamed(hunk: Hunk) -> bool:
     return hunk.is_blamed and _is_waiting(hunk)
 
 
@@ -579,7 +578,7 @@ def fenced_code(source: str, start: int) -> str:
     indent = len(_unquoted(lead, quotes).expandtabs(4))
     lines: list[str] = []
     for line in rest.replace("\r\n", "\n").removesuffix("\n").split("\n"):
-        bare = _dedented(_unquoted(line, quotes), indent)
+        bare = dedented(_unquoted(line, quotes), indent)
         if closes(bare, marker):
             break
         lines.append(bare)
@@ -594,12 +593,6 @@ def _unquoted(line: str, depth: int) -> str:
             break
         line = line[found.end() :]
     return line
-
-
-def _dedented(line: str, most: int) -> str:
-    """The line without as many leading blanks as the opening fence has."""
-    blanks = len(line) - len(line.lstrip(" "))
-    return line[min(blanks, most) :]
 
 
 def _difference(hunk: Hunk) -> str:

@@ -440,6 +440,7 @@ def welcome_lines(status: Status, width: int) -> list[StyledLine]:
     """Rows for an empty conversation, at most ``width`` cells wide."""
     palette = theme.active()
     text, muted = palette.style("foreground"), palette.style("muted")
+    accent = palette.style("accent")
     name: Piece = ("duetto", palette.style("accent", more="bold"))
     lines = [
         StyledLine([]),
@@ -449,7 +450,10 @@ def welcome_lines(status: Status, width: int) -> list[StyledLine]:
     keys = _keys()
     column = max(cell_len(key) for key, _ in keys) + 2
     room = width - column
-    lines += [StyledLine(_key(key, clip(words, room), column)) for key, words in keys]
+    for key, words in keys:
+        blank = " " * (column - cell_len(key))
+        said: list[Piece] = [(f"{key}{blank}", accent), (clip(words, room), muted)]
+        lines.append(StyledLine(said))
     if status.rehearsal:
         lines.append(StyledLine([]))
         lines.append(StyledLine([("This is a rehearsal", palette.style("warning", more="bold"))]))
@@ -476,9 +480,3 @@ def _keys() -> list[tuple[str, str]]:
         (shown("verify", most=2), "runs the tests"),
         (shown("app.help", most=2), "all keys and commands"),
     ]
-
-
-def _key(key: str, words: str, column: int) -> list[Piece]:
-    palette = theme.active()
-    blank = " " * (column - cell_len(key))
-    return [(f"{key}{blank}", palette.style("accent")), (words, palette.style("muted"))]

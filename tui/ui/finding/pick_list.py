@@ -15,6 +15,7 @@ from textual.strip import Strip
 from textual.visual import VisualType
 from textual.widgets import Input, Static
 
+from tui.engine.notices import Notices
 from tui.ui import theme
 from tui.ui.styled_text import Piece, make_strip, spread
 from tui.ui.stylesheets import sheet
@@ -186,6 +187,15 @@ class KeyedScreen(PickScreen[ScreenResultType]):
         Binding("j", "step(1)", show=False),
     ]
     MOST_ROWS = 16
+
+    def sync(self, notices: Notices) -> None:
+        """Something changed; called once a frame."""
+        if notices.status:
+            self._take_up()
+
+    def _take_up(self) -> None:
+        """Show what there is now."""
+        raise NotImplementedError
 
     def show(self, items: Sequence[Any], at: int) -> None:
         """Show these, one of them lit."""

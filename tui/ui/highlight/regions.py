@@ -166,10 +166,10 @@ def _rule(rule: Rule, maker_of: MakerOf, named: MakerNamed) -> Rule:
             if held.get("gt_kwargs"):
                 return rule
             closer = re.compile(found[1], pattern.flags)
-            return _Until(closer, maker_of(other)).match, _until_tokens, new_state
+            return _Until(closer, maker_of(other)).match, _tokens_of, new_state
     named_groups = pattern.groupindex.keys()
     if named_groups >= _FENCE_GROUPS and action.__name__ == "_handle_codeblock":
-        return _Fences(named).match, _fence_tokens, new_state
+        return _Fences(named).match, _tokens_of, new_state
     return _plain(pattern.pattern, pattern.flags, _ANY) or match_at, action, new_state
 
 
@@ -212,7 +212,7 @@ class _Until:
         return _Match(pos, found.start(), [(pos, self._mark, text[pos : found.start()])])
 
 
-def _until_tokens(lexer: object, match: _Match, ctx: Any = None) -> Iterator[Token]:
+def _tokens_of(lexer: object, match: _Match, ctx: Any = None) -> Iterator[Token]:
     yield from match.tokens
 
 
@@ -242,10 +242,6 @@ class _Fences:
         tokens.append((head.end(), kind, text[head.end() : start]))
         tokens.append((start, String.Backtick, text[start:stop]))
         return _Match(pos, stop, tokens)
-
-
-def _fence_tokens(lexer: Any, match: _Match, ctx: Any = None) -> Iterator[Token]:
-    yield from match.tokens
 
 
 def _terminator(text: str, begin: int) -> tuple[int, int] | None:

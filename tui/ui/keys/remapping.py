@@ -8,7 +8,7 @@ had, and all other requests stand. Two actions may have one key where they are n
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from typing import NamedTuple
 
@@ -126,7 +126,7 @@ def _read(table: Sequence[Key], path: tuple[str, ...], value: object) -> _KeyReq
     for kept in _STOPPING:
         if kept in row.keys and kept not in keys:
             return RefusedKey(path, f"must keep {key_name(kept)} among its keys, as a way out")
-    return _KeyRequest(at, _unique(keys), path)
+    return _KeyRequest(at, tuple(dict.fromkeys(keys)), path)
 
 
 def _no_action(table: Sequence[Key], scope: str, name: str) -> str:
@@ -160,29 +160,20 @@ def _not_for(row: Key, key: str) -> str:
     typing = row.scope in _NEEDED
     if typing and first in _CLIPBOARD & _NEEDED[row.scope]:
         return f"is needed for typing {_where(row.scope)}, to cut or paste; take another one"
-    if typing and (_types(first) or first in _NEEDED[row.scope]):
+    if typing and (first in _NEEDED[row.scope] or not ("+" in first or _is_named(first))):
         return f"is needed for typing {_where(row.scope)}; take one with Ctrl or Alt, or an F key"
     return ""
 
 
-def _types(press: str) -> bool:
-    """True if the key alone types a character."""
-    return "+" not in press and press != LEADER and not _is_named(press)
-
-
 def _is_named(press: str) -> bool:
-    return press in (_MOVING | _STEPPING | {"escape", "insert"}) or bool(
-        re.fullmatch(r"f\d+", press)
-    )
+    """Whether the key alone types no character."""
+    named = _MOVING | _STEPPING | {"escape", "insert", LEADER}
+    return press in named or re.fullmatch(r"f\d+", press) is not None
 
 
 def _where(scope: Scope) -> str:
     title = SCOPE_TITLES[scope]
     return title[0].lower() + title[1:]
-
-
-def _unique(keys: Iterable[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(keys))
 
 
 def _put(table: Sequence[Key], requests: Sequence[_KeyRequest]) -> tuple[Key, ...]:

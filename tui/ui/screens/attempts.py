@@ -14,7 +14,6 @@ from tui.core.meter import dollars
 from tui.core.patches.lane_difference import difference
 from tui.engine.attempts import Attempt, AttemptView, said_in
 from tui.engine.intents import Interrupt, StopAttempts, TakeAttempt
-from tui.engine.notices import Notices
 from tui.engine.session import Session
 from tui.ui import theme
 from tui.ui.finding.pick_list import KeyedScreen, PickList
@@ -111,11 +110,6 @@ class AttemptsScreen(KeyedScreen[Attempt | None]):
         """Figures move while they run."""
         self._take_up()
         self.set_interval(TICK_S, self._take_up)
-
-    def sync(self, notices: Notices) -> None:
-        """Something changed; called once a frame."""
-        if notices.status:
-            self._take_up()
 
     def action_stop_or_leave(self) -> None:
         """Stop the answer, or the attempts, that run; else leave the table."""

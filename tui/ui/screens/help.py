@@ -330,7 +330,8 @@ def _blocks(found: Found, scopes: Sequence[Scope], room: int) -> list[list[list[
         if len(presses) > 1 and first in begun:
             continue
         begun.add(first)
-        words = _words(key)
+        # a few words, or the sentence's first part
+        words = key.short or key.help.partition(";")[0].partition(":")[0].partition(" (")[0]
         if len(presses) > 1:
             count = sum(others[0] == first for others in found)
             words = f"… {count} key{'s' if count > 1 else ''} behind it"
@@ -342,8 +343,3 @@ def _blocks(found: Found, scopes: Sequence[Scope], room: int) -> list[list[list[
 def _key_row(name: str, words: str, room: int) -> list[Part]:
     head = f"  {name:<5} "
     return [(head, "bold $foreground"), (clip(words, room - cell_len(head)), "$muted")]
-
-
-def _words(key: Key) -> str:
-    """A few words, or the sentence's first part."""
-    return key.short or key.help.partition(";")[0].partition(":")[0].partition(" (")[0]

@@ -9,7 +9,7 @@ from textual.binding import Binding, BindingType
 
 from tui.core.session_record import LeftDelegate
 from tui.engine.intents import StopTask, TendDelegate, Tending, ToBackground
-from tui.engine.notices import OVER, DelegateView, Notices, TaskView
+from tui.engine.notices import OVER, DelegateView, TaskView
 from tui.engine.session import Session
 from tui.engine.slash import delegate_state, left_words
 from tui.ui import theme
@@ -92,11 +92,6 @@ class TasksScreen(KeyedScreen[Beside | str | None]):
         self._take_up()
         self.call_after_refresh(self.lit)  # when there is a width to clip to
         self.set_interval(_TICK_S, self._list.refresh)
-
-    def sync(self, notices: Notices) -> None:
-        """Something changed; called once a frame."""
-        if notices.status:
-            self._take_up()
 
     def action_want(self, what: Literal["background", "stop"]) -> None:
         """Have something done about it, while it runs."""

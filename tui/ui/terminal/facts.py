@@ -86,7 +86,6 @@ def find(environment: Mapping[str, str], wishes: ScreenOptions | None = None) ->
 
 _OFF = ("0", "false", "no", "off", "never")
 _FORCED: dict[str, Colours] = {"1": "16", "2": "256", "3": "true"}
-_ORDER: tuple[Colours, ...] = ("none", "16", "256", "true")
 _TRUE_TERMS = ("alacritty", "contour", "foot", "rio", "wezterm", "xterm-ghostty", "xterm-kitty")
 _TRUE_PROGRAMS = frozenset(
     {"iTerm.app", "WezTerm", "vscode", "ghostty", "Hyper", "rio", "Tabby", "WarpTerminal", "zed"}
@@ -110,12 +109,8 @@ def _colours(environment: Mapping[str, str], wishes: ScreenOptions) -> tuple[Col
         return _FORCED[forced], f"FORCE_COLOR={forced}"
     for name in ("FORCE_COLOR", "CLICOLOR_FORCE"):
         if environment.get(name, "0").lower() not in ("", *_OFF):
-            return _at_least("16", found), f"{name}, {why}"
+            return ("16" if found == "none" else found), f"{name}, {why}"
     return found, why
-
-
-def _at_least(least: Colours, found: Colours) -> Colours:
-    return max(least, found, key=_ORDER.index)
 
 
 def _of_terminal(environment: Mapping[str, str]) -> tuple[Colours, str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from rich.style import Style
@@ -82,19 +81,14 @@ class Palette:
     """One theme: every colour by name, and Rich styles made of them."""
 
     def __init__(
-        self,
-        name: str,
-        title: str,
-        dark: bool,
-        colours: dict[str, str],
-        faces: Mapping[str, str] | None = None,
+        self, name: str, title: str, dark: bool, colours: dict[str, str], faces: dict[str, str]
     ) -> None:
         """``colours`` must be complete; ``faces`` are Rich attributes by name of a colour."""
         self.name = name
         self.title = title
         self.dark = dark
         self.colours = colours
-        self.faces = dict(faces or {})
+        self.faces = faces
         self._styles: dict[tuple[str, str, str], Style] = {}
         self._tokens: dict[object, Style] = {}
         self._legible: dict[Style, Style] = {}
@@ -152,10 +146,8 @@ class Palette:
         if not colour:
             return None
         own = self.colours[colour]
-        return own if back in ("", colour) or colour in _STRUCTURE else self._reads(own, back)
-
-    def _reads(self, own: str, back: str) -> str:
-        return readable(own, self.colours[back])
+        alone = back in ("", colour) or colour in _STRUCTURE
+        return own if alone else readable(own, self.colours[back])
 
     def _made_legible(self, style: Style) -> Style:
         if style.color is None or style.bgcolor is None:
