@@ -191,11 +191,13 @@ def exec_command(prompt: str, flags: ModelFlags, **choices: Unpack[ExecOptions])
     if text.strip() == CONTINUE and not composition.session.status.can_continue:
         raise UsageError("nothing to continue: the last answer is whole")
     if about == COMPACT:
-        return asyncio.run(_compact(composition, text.strip().removeprefix(COMPACT).strip()))
+        words = text.strip().removeprefix(COMPACT).strip()
+        return asyncio.run(to_end(composition, _compact(composition.session, words)))
     report: TextReport | JsonReport = TextReport(composition.session, sys.stdout, sys.stderr)
     if choices["as_json"]:
         report = JsonReport(composition.session, sys.stdout)
-    code = asyncio.run(_run(composition, text, report, apply=choices["apply"]))
+    run = _run(composition, text, report, apply=choices["apply"])
+    code = asyncio.run(to_end(composition, run))
     if sys.stderr.isatty() and not choices["as_json"] and (name := composition.kept_as):
         print(f"duetto: to go on: duetto exec --resume {name}", file=sys.stderr)
     return code
@@ -311,42 +313,41 @@ def _setup(folder: str, flags: ModelFlags) -> SessionSetup:
     return SessionSetup(target.root, settings, resolve(settings, flags), paths, flags=flags)
 
 
-async def _run(
-    composition: Composition, text: str, report: TextReport | JsonReport, *, apply: bool
-) -> int:
+async def to_end(composition: Composition, work: Awaitable[int]) -> int:
+    """Do it, then close all; the exit code that it gives."""
     asyncio.get_running_loop().set_exception_handler(log_broken)
-    turn = ExecTurn(composition.session, report, composition.recorded)
-    AutoEffort(composition.session.services.state)
     code = EXIT_FAILED
     try:
-        code = await turn.play(text, apply=apply)
-        code = EXIT_INTERRUPTED if turn.interrupted else code
+        code = await work
         return code
     finally:
         end_in_time(code)
         await composition.close()
 
 
-async def _compact(composition: Composition, words: str) -> int:
+async def _run(
+    composition: Composition, text: str, report: TextReport | JsonReport, *, apply: bool
+) -> int:
+    turn = ExecTurn(composition.session, report, composition.recorded)
+    AutoEffort(composition.session.services.state)
+    code = await turn.play(text, apply=apply)
+    return EXIT_INTERRUPTED if turn.interrupted else code
+
+
+async def _compact(session: Session, words: str) -> int:
     """Show what is sent for the beginning of the session, or have it written."""
-    asyncio.get_running_loop().set_exception_handler(log_broken)
-    session = composition.session
-    try:
-        if words == "show":
-            print(inert(session.compaction().text, PROSE) or NO_SUMMARY)
-            return EXIT_OK
-        before, blocks = session.compaction().text, len(session.transcript.blocks)
-        session.submit(Compact(words))
-        await session.compaction().over()
-        troubles = session.drain().troubles
-        for block in session.transcript.blocks[blocks:]:
-            print(f"duetto: {inert(block.text, PROSE)}", file=sys.stderr)
-        for trouble in troubles:
-            print(f"duetto: {trouble.what}: {trouble.why}", file=sys.stderr)
-        return EXIT_OK if session.compaction().text != before else EXIT_FAILED
-    finally:
-        end_in_time(EXIT_FAILED)
-        await composition.close()
+    if words == "show":
+        print(inert(session.compaction().text, PROSE) or NO_SUMMARY)
+        return EXIT_OK
+    before, blocks = session.compaction().text, len(session.transcript.blocks)
+    session.submit(Compact(words))
+    await session.compaction().over()
+    troubles = session.drain().troubles
+    for block in session.transcript.blocks[blocks:]:
+        print(f"duetto: {inert(block.text, PROSE)}", file=sys.stderr)
+    for trouble in troubles:
+        print(f"duetto: {trouble.what}: {trouble.why}", file=sys.stderr)
+    return EXIT_OK if session.compaction().text != before else EXIT_FAILED
 
 
 _NOBODY = "there is nobody to ask: only commands that are allowed, or known to only read, run"

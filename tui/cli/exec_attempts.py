@@ -11,10 +11,8 @@ import sys
 from msgspec.structs import replace
 
 from tui.cli.composition import Composition
-from tui.cli.exec import is_left_out
+from tui.cli.exec import is_left_out, to_end
 from tui.cli.exec_reports import left_out_words
-from tui.cli.open_app import log_broken
-from tui.cli.process import end_in_time
 from tui.core.attempts import AttemptPlan, count_refusal
 from tui.core.document.hunk import Decision, Hunk
 from tui.core.inert_text import inert
@@ -51,18 +49,8 @@ def play_attempts(
     assert isinstance(asked, MakeAttempts)
     if asked.plan.race and apply:
         raise UsageError("a race changes no files: leave --apply out, or ask for --attempts 2")
-    return asyncio.run(_run(composition, asked, apply=apply))
-
-
-async def _run(composition: Composition, asked: MakeAttempts, *, apply: bool) -> int:
-    asyncio.get_running_loop().set_exception_handler(log_broken)
-    code = EXIT_FAILED
-    try:
-        code = await AttemptsTurn(composition.session).play(asked, apply=apply)
-        return code
-    finally:
-        end_in_time(code)
-        await composition.close()
+    turn = AttemptsTurn(composition.session)
+    return asyncio.run(to_end(composition, turn.play(asked, apply=apply)))
 
 
 class AttemptsTurn:
