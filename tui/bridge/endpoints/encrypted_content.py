@@ -123,6 +123,10 @@ _SEALERS: WeakKeyDictionary[Upstream, _Sealers] = WeakKeyDictionary()
 """Of each bridge: what all its endpoints share is its client."""
 
 
+Ask = Callable[[Asked, ResponseWriter], Awaitable[None]]
+"""Has an endpoint answer."""
+
+
 class EncryptedReasoning:
     """Those of one endpoint."""
 
@@ -133,12 +137,7 @@ class EncryptedReasoning:
         self._unopened: dict[tuple[str, bytes], None] = {}
         """Models, and digests of thoughts that they did not open."""
 
-    async def answered(
-        self,
-        asked: Asked,
-        writer: ResponseWriter,
-        ask: Callable[[Asked, ResponseWriter], Awaitable[None]],
-    ) -> None:
+    async def answered(self, asked: Asked, writer: ResponseWriter, ask: Ask) -> None:
         """Have ``ask`` answer, with the thoughts that its server opens.
 
         Raises what ``ask`` raises.

@@ -382,6 +382,12 @@ class ResponseWriter:
         }
         self._paced.say(functools.partial(self._run.conclude, status, told))
 
+    def give_up(self, code: str, message: str) -> None:
+        """End it as failed by a provider that had begun; see `conclude`."""
+        usage = self.usage
+        counted = usage_fields(usage) if isinstance(usage, Usage) else usage
+        self.conclude("failed", {"error": {"code": code, "message": message}, "usage": counted})
+
     def refuse(self, status: int, code: str, message: str, *more: Any) -> None:
         """Raises Refused; ``more``: see `Run.refuse`."""
         param, headers = (*more, None, None)[:2]

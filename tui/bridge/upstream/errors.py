@@ -147,6 +147,16 @@ def excerpt(body: bytes | bytearray) -> str:
     return "" if line.startswith(("<", "{", "[")) else line[:_MOST_CHARS]
 
 
+def refusal_words(message: str, status: int, body: bytes, host: str) -> str:
+    """What an HTTP status of no success means: the ``message``, or what can be told without."""
+    if message:
+        return message
+    if status in (401, 403):
+        return f"{host} refused the key (HTTP status {status})."
+    words = excerpt(body)
+    return f"{host} answered with HTTP status {status}{': ' if words else '.'}{words}"
+
+
 def _first(listed: object) -> str:
     """The words of the first error of a list."""
     one = listed[0] if isinstance(listed, list) and listed else None

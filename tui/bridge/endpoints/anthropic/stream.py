@@ -22,7 +22,6 @@ from tui.core.wire.address import secrets_in
 from tui.core.wire.events import Usage
 from tui.core.wire.json_writing import TextBuilder
 from tui.core.wire.masking import Mask
-from tui.core.wire.server.run import usage_fields
 
 _TIERS = {"standard": "default"}
 """Tiers that our protocol names otherwise."""
@@ -473,14 +472,10 @@ class MessagesReader:
     def _error(self, event: Mapping[str, Any]) -> None:
         """The provider gave up, in a stream that had begun well. Raises Refused."""
         told = provider_error(event, host=self._host)
-        writer = self._writer
         self._over = True
-        if not writer.began:
+        if not self._writer.began:
             raise Refused(told.status, told.code, told.message)
-        usage = writer.usage
-        counted = usage_fields(usage) if isinstance(usage, Usage) else usage
-        error = self._mask.value({"code": told.code, "message": told.message})
-        writer.conclude("failed", {"error": error, "usage": counted})
+        self._writer.give_up(self._mask.text(told.code), self._mask.text(told.message))
 
 
 def _index(event: Mapping[str, Any]) -> int:

@@ -16,12 +16,11 @@ from tui.bridge.endpoints.openai_chat.dialect import KIND, ChatOptions
 from tui.bridge.endpoints.openai_chat.tool_calls import ToolCallBook
 from tui.bridge.endpoints.response_writer import ResponseWriter
 from tui.bridge.endpoints.tools import Toolbox
-from tui.bridge.upstream.errors import error_in, excerpt
+from tui.bridge.upstream.errors import error_in, excerpt, refusal_words
 from tui.bridge.upstream.sse import Message, said_by
 from tui.core.wire.events import Usage
 from tui.core.wire.json_writing import STEP_CHARS
 from tui.core.wire.masking import Mask
-from tui.core.wire.server.run import usage_fields
 
 _MOST_BLANK_CHARS = 256
 """White space; a model that says more of it says nothing else: the client should see it."""
@@ -431,12 +430,7 @@ class ChatReader:
         """See `Reader`."""
         answer = said_by(Message("", body), mend=True)
         said = error_in(_object(answer))
-        message = said.message
-        if not message and status in (401, 403):
-            message = f"{host} refused the key (HTTP status {status})."
-        elif not message:
-            words = excerpt(body)
-            message = f"{host} answered with HTTP status {status}{': ' + words if words else '.'}"
+        message = refusal_words(said.message, status, body, host)
         code = _code_of(said.code or f"http_{status}", status, message)
         self._writer.refuse(status, code, message, said.param or None, headers)
 
@@ -605,10 +599,7 @@ class ChatReader:
             status = said.status or _status_of(code)
             code = _code_of(code, status, message)
             self._writer.refuse(status, code, message, said.param or None, None)
-        usage = self._writer.usage
-        counted = usage_fields(usage) if isinstance(usage, Usage) else usage
-        error = {"code": code, "message": message}
-        self._writer.conclude("failed", {"error": error, "usage": counted})
+        self._writer.give_up(code, message)
 
 
 def _reason(told: str) -> str:

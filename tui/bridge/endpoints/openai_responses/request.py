@@ -7,13 +7,13 @@ fields that it has refused.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
 
 from tui.bridge.endpoints.base import Asked, Refused
-from tui.bridge.endpoints.encrypted_content import is_sealed
+from tui.bridge.endpoints.encrypted_content import Ask, is_sealed
 from tui.bridge.endpoints.response_writer import ResponseWriter
 from tui.core.typed_data import typed
 from tui.core.wire.efforts import nearest_effort
@@ -137,12 +137,7 @@ class ResponsesRequests:
         told = {**settings(asked), "input": items_for(asked, items)}
         return without(told, self._left_out(asked))
 
-    async def answered(
-        self,
-        asked: Asked,
-        writer: ResponseWriter,
-        ask: Callable[[Asked, ResponseWriter], Awaitable[None]],
-    ) -> None:
+    async def answered(self, asked: Asked, writer: ResponseWriter, ask: Ask) -> None:
         """Have ``ask`` answer; again without what the server does not take, if it says so.
 
         Raises what ``ask`` raises.
