@@ -15,7 +15,6 @@ import os
 import stat
 import threading
 import time
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -36,13 +35,10 @@ _log = logging.getLogger("tui.prompt_history")
 class PromptHistory:
     """The file, for one workspace; a thread of its own writes it."""
 
-    def __init__(
-        self, state_dir: Path, root: str, wall_clock: Callable[[], float] = time.time
-    ) -> None:
-        """``root`` is the workspace's absolute path; ``wall_clock`` gives Unix time in seconds."""
+    def __init__(self, state_dir: Path, root: str) -> None:
+        """``root`` is the workspace's absolute path."""
         self.file = state_dir / "prompts.jsonl"
         self._root = root
-        self._wall_clock = wall_clock
         self._unsaved: list[bytes] = []
         self._alone = threading.Lock()
         self._writer: ThreadPoolExecutor | None = None
@@ -69,7 +65,7 @@ class PromptHistory:
         """Have a prompt written, without waiting for it. Never raises."""
         if len(text) > LONGEST_CHARS:
             return
-        entry = json.dumps([self._root, int(self._wall_clock()), text])
+        entry = json.dumps([self._root, int(time.time()), text])
         with self._alone:
             # whatever a fault left at the end of the file ends before it
             self._unsaved.append(b"\n" + entry.encode("ascii") + b"\n")
