@@ -317,22 +317,6 @@ class SteerFailed(_Event, frozen=True, tag="response.steer.failed"):
     stream_id: str | None = None
 
 
-class InjectCreated(_Event, frozen=True, tag="response.inject.created"):
-    """Multi-agent beta (PROTOCOL section 9): injected outputs were taken."""
-
-    response_id: str = ""
-    stream_id: str | None = None
-
-
-class InjectFailed(_Event, frozen=True, tag="response.inject.failed"):
-    """Injected outputs were not taken, and come back."""
-
-    response_id: str = ""
-    input: list[Any] = []
-    error: dict[str, Any] = {}
-    stream_id: str | None = None
-
-
 class SteerNews(msgspec.Struct, frozen=True):
     """What became of a steering text: ours, not of the wire, made by the client's protocol."""
 
@@ -401,8 +385,6 @@ _Told = (
     | SteerAccepted
     | SteerPending
     | SteerFailed
-    | InjectCreated
-    | InjectFailed
 )
 _Typed: Any = Union[_Told, *_TOOL_DELTA_TYPES]
 Event = _Told | SteerNews | ErrorEvent | Progress | Unknown

@@ -30,8 +30,6 @@ from tui.core.wire.events import (
     Event,
     Failed,
     Incomplete,
-    InjectCreated,
-    InjectFailed,
     InProgress,
     InterruptAccepted,
     InterruptFailed,
@@ -303,7 +301,7 @@ class ClientProtocol:
             self._interrupts.answered(event)
         elif isinstance(event, ErrorEvent):
             self._errors.take(event, now)
-        elif not isinstance(event, Unknown | InjectCreated | InjectFailed):
+        elif not isinstance(event, Unknown):
             self._response(event, lane, now)
         elif lane is None:
             lanes.events.append(event)
