@@ -18,9 +18,9 @@ from tui.bridge.endpoints.response_writer import ResponseWriter
 from tui.bridge.endpoints.tools import Toolbox, ToolCall
 from tui.bridge.upstream.errors import error_in, excerpt
 from tui.bridge.upstream.sse import Message, said_by
+from tui.core.text.pieces import Pieces
 from tui.core.wire.address import secrets_in
 from tui.core.wire.events import Usage
-from tui.core.wire.json_writing import TextBuilder
 from tui.core.wire.masking import Mask
 
 _TIERS = {"standard": "default"}
@@ -213,12 +213,12 @@ class _OpenBlock(Struct):
     index: int | None = None
     """Of the item that tells of it; None: nothing was told."""
     call: ToolCall | None = None
-    text: TextBuilder = field(default_factory=TextBuilder)
+    text: Pieces = field(default_factory=Pieces)
     signature: list[str] = field(default_factory=list)
 
     def whole(self) -> Block:
         """The block as it is given back to its provider."""
-        text = str(self.text)
+        text = self.text.text
         kind = str(self.block["type"])
         if kind in _STARTED:
             block = {**self.block, _STARTED[kind]: text}
@@ -381,7 +381,7 @@ class MessagesReader:
         """More of a block's text, or of a call's arguments."""
         if not text:
             return
-        opened.text.add(text)
+        opened.text.append(text)
         if opened.call is not None:
             text = opened.call.feed(text)
         elif opened.block["type"] not in _STARTED:

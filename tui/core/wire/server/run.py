@@ -20,8 +20,9 @@ from typing import Any, Literal
 
 from msgspec import Struct, field
 
+from tui.core.text.pieces import Pieces
 from tui.core.wire.events import CALL_OUTPUTS, OUTPUTS, Usage, unanswered
-from tui.core.wire.json_writing import LongFrame, TextBuilder, Told, frame_or_long, size_of
+from tui.core.wire.json_writing import LongFrame, Told, frame_or_long, size_of
 
 Emit = Callable[..., None]
 """Says one event: its kind, then its fields."""
@@ -82,7 +83,7 @@ class OpenItem(Struct):
     """Of the text that is coming."""
     _at: dict[str, Any] = field(default_factory=dict)
     _delta_event: str = ""
-    _text: TextBuilder = field(default_factory=TextBuilder)
+    _text: Pieces = field(default_factory=Pieces)
 
     def delta(self, text: str, name: str, emit: Emit) -> None:
         """More text, of a family by its name; of an item without any it says nothing."""
@@ -91,7 +92,7 @@ class OpenItem(Struct):
             return
         if family is not self._family:
             self._begin(family, emit)
-        self._text.add(text)
+        self._text.append(text)
         emit(self._delta_event, **self._at, delta=text)
 
     def end_part(self, emit: Emit) -> None:
@@ -99,7 +100,7 @@ class OpenItem(Struct):
         family, self._family = self._family, None
         if family is None:
             return
-        text, self._text = str(self._text), TextBuilder()
+        text, self._text = self._text.text, Pieces()
         if not family.list_key:
             self.item = {**self.item, family.text_key: text}
             named = {"name": self.item["name"]} if "name" in self.item else {}
