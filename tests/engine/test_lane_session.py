@@ -10,7 +10,6 @@ import pytest
 
 from tests.engine.test_images import SEES, said, shown
 from tests.support.fakes import FakeRunner, FakeShadows, FakeWire, World, settle
-from tests.support.judged_runs import Files, changes, has, judged
 from tests.support.pictures import MemoryPictures, png
 from tests.support.stepped_rehearsal import SteppedRehearsal
 from tests.support.turns import land, outputs, update
@@ -252,25 +251,6 @@ async def test_without_shadows_only_what_reads_runs(world: World) -> None:
     one.model.complete()
     await one.wire.request(3)
     assert world.runner.commands == ["cat b.py"]
-
-
-async def test_it_is_judged_on_its_own_texts() -> None:
-    def failing(files: Files) -> list[str]:
-        return ["test_a"] if has(files, 2) else []
-
-    world, judge = judged(6, failing)
-    changes(world, 0)
-    one = await made(world)
-    await one.asked()
-    await one.patches(update("a.py", "-x2 = 0", "+x2 = 1"))
-    one.model.finishes("Done.")
-    await one.lane.rest()
-    found = await one.lane.verify()
-    assert (found.verdict, found.judged) == ("failed", "tests")
-    assert [failed.name for report in found.reports for failed in report.failed] == ["test_a"]
-    assert has(judge.seen[0], 0, 2)
-    assert world.session.status.verdict == ""
-    await world.session.close()
 
 
 async def test_what_it_costs_counts_as_the_parents() -> None:

@@ -13,12 +13,10 @@ from collections.abc import Awaitable, Callable, Mapping
 from itertools import count
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from tui.core.patches.bringing_home import LaneFile
 from tui.core.price import Quote
-from tui.core.run_report import RunReport
 from tui.core.stamping import no_stamp
 from tui.engine import intents
 from tui.engine.intents import Intent, Mode, Role
@@ -28,7 +26,6 @@ from tui.engine.ports import Ports, RoleSpec, Wire
 from tui.engine.services import Services
 from tui.engine.session_options import SessionOptions
 from tui.engine.session_state import SessionState, Witness
-from tui.engine.verifier_plan import Verdict
 
 if TYPE_CHECKING:
     from tui.core.document.disk_plan import StillScreen
@@ -76,14 +73,6 @@ class LaneStart(NamedTuple):
     """What the screen shows and the disk has not; None: no such file."""
     options: SessionOptions
     asks: Asks = "refuse"
-
-
-class LaneVerdict(Struct, frozen=True):
-    """What the verifiers say of a lane's texts."""
-
-    verdict: Verdict
-    judged: Literal["tests", "checks"]
-    reports: tuple[RunReport, ...]
 
 
 class _PayingWitness(Witness):
@@ -197,15 +186,6 @@ class LaneSession:
             await self._stirred.wait()
         if not self._closed.is_set():
             self._accept()
-
-    async def verify(self, wanted: intents.Verify | None = None) -> LaneVerdict:
-        """Have its texts judged, in shadows; empty: nothing could judge, or it was stopped."""
-        state, first = self.state, len(self.state.transcript.blocks)
-        self.session.submit(wanted or intents.Verify())
-        await self.rest()
-        blocks = state.transcript.blocks[first:]
-        reports = [block.report for block in blocks if block.report is not None]
-        return LaneVerdict(state.status.verdict, state.status.judged, tuple(reports))
 
     @property
     def changes(self) -> dict[str, LaneFile]:
