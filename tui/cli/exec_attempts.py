@@ -118,7 +118,7 @@ class AttemptsTurn:
     def _tell(self, trouble: Trouble) -> None:
         self._unreachable |= trouble.unreachable
         self._over_budget |= trouble.over_budget
-        words = ": ".join(filter(None, (trouble.what, trouble.why)))
+        words = trouble.words
         print(f"duetto: {inert(words)}", file=sys.stderr)
 
     def _accept(self) -> None:

@@ -134,7 +134,7 @@ class TextReport:
     def trouble(self, trouble: Trouble) -> None:
         """One line."""
         self._told += [trouble.what] if trouble.noted else []
-        words = ": ".join(filter(None, (trouble.what, trouble.why)))
+        words = trouble.words
         step = f" ({trouble.next_step})" if trouble.next_step else ""
         self._say(f"duetto: {words}{step}")
 

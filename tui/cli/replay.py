@@ -87,7 +87,7 @@ def _told(block: Block, session: Session) -> str:
 
 
 def _words(trouble: Trouble) -> str:
-    words = ": ".join(filter(None, (trouble.what, trouble.why)))
+    words = trouble.words
     return words + (f" ({trouble.next_step})" if trouble.next_step else "")
 
 

@@ -219,13 +219,13 @@ class Attempts:
                 self._state.status.outdated and self.failure() is not None
             ):
                 step = "verify first, or say what: /attempts 5 PROMPT"
-                self._warn("The verdict is out of date", step)
+                self._state.warn("The verdict is out of date", step)
             case intents.MakeAttempts(plan):
                 self.begin(plan)
             case intents.StopAttempts() if not self.active:
-                self._warn("No attempts run", "/attempts show lists the last ones")
+                self._state.warn("No attempts run", "/attempts show lists the last ones")
             case intents.StopAttempts(number) if number > len(self.rows) > 0:
-                self._warn(f"There is no attempt {number}", "/attempts show lists them")
+                self._state.warn(f"There is no attempt {number}", "/attempts show lists them")
             case intents.StopAttempts(number):
                 self.stop(number)
             case intents.TakeAttempt():
@@ -234,17 +234,19 @@ class Attempts:
     def begin(self, wanted: AttemptPlan) -> bool:
         """False: not now; it is said why."""
         if self._state.status.mode == "plan" and not wanted.race:
-            self._warn("Nothing is changed in plan mode", "/mode sandbox or /mode manual leaves it")
+            self._state.warn(
+                "Nothing is changed in plan mode", "/mode sandbox or /mode manual leaves it"
+            )
             return False
         text, brief = wanted.prompt, wanted.prompt
         if self.active:
             step = "wait for them, or stop them with /attempts stop"
-            self._warn("Attempts are running", step)
+            self._state.warn("Attempts are running", step)
             return False
         if not text and (failure := self.failure()) is not None:
             text, brief = failure
         if not text:
-            self._warn("Nothing to try", "say what: /attempts 5 PROMPT; or verify first")
+            self._state.warn("Nothing to try", "say what: /attempts 5 PROMPT; or verify first")
             return False
         self.rows, self._order, self._greens, self._why = [], [], [], ""
         self._stopped, self.race = False, wanted.race
@@ -326,11 +328,11 @@ class Attempts:
             why = "/attempts show lists them"
             if row is not None:
                 why = "it changed nothing" if row.state == "over" else "it still answers"
-            self._warn(f"There is nothing to take of attempt {number}", why)
+            self._state.warn(f"There is nothing to take of attempt {number}", why)
             return
         files = _chosen(row.changes, wanted)
         if isinstance(files, str):
-            self._warn(f"Attempt {number} {files}", f"it changed {_what(row.changes)}")
+            self._state.warn(f"Attempt {number} {files}", f"it changed {_what(row.changes)}")
             return
         who = side_name(row) if self.race else f"attempt {number} of {len(self.rows)}"
         result = LaneResult(who, self.prompt, row.spec, files, row.said)
@@ -350,7 +352,7 @@ class Attempts:
     async def _run(self, wanted: AttemptPlan, text: str) -> None:
         specs = await self._specs(wanted)
         if isinstance(specs, str):
-            self._warn("The race did not begin" if wanted.race else "No attempt began", specs)
+            self._state.warn("The race did not begin" if wanted.race else "No attempt began", specs)
             self.said = specs
             return
         await self._services.open_files.prepare()  # once for all lanes
@@ -461,10 +463,12 @@ class Attempts:
             self._greens += [False] * (task.is_judged and not row.changes)
             return "" if row.changes else _unchanged(row)
         if any(one.over_budget for one in troubles):
-            self._why = ": ".join(filter(None, (troubles[-1].what, troubles[-1].why)))
+            self._why = troubles[-1].words
         ends = (one for one in troubles if one.severity == "error" or one.over_budget)
         row.trouble = next(ends, None)
-        return "" if row.changes else _trouble_words(row.trouble)
+        if row.changes:
+            return ""
+        return row.trouble.words if row.trouble else "the answer did not come to an end"
 
     def _keep(self, row: Attempt, lane: LaneSession) -> None:
         """What is looked at later of an answer that is over."""
@@ -592,9 +596,6 @@ class Attempts:
         self._state.status.running = self._shown
         self._state.restated()
 
-    def _warn(self, what: str, why: str) -> None:
-        self._state.trouble(Trouble(what, why, severity="warning"))
-
 
 def _chosen(
     changes: Mapping[str, LaneFile], wanted: intents.TakeAttempt
@@ -685,13 +686,6 @@ def _answering(row: Attempt) -> str:
         return f"runs {running[0]}"
     blocks = row.lane.state.transcript.blocks
     return "thinking" if blocks and blocks[-1].kind is BlockKind.REASONING else "answering"
-
-
-def _trouble_words(trouble: Trouble | None) -> str:
-    """Why a turn failed."""
-    if trouble is None:
-        return "the answer did not come to an end"
-    return ": ".join(filter(None, (trouble.what, trouble.why)))
 
 
 def _unchanged(row: Attempt) -> str:

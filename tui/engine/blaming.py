@@ -21,7 +21,6 @@ from tui.core.programs import RunResult, Shadow
 from tui.core.run_report import RunReport, brought_in
 from tui.core.text.buffer import Buffer
 from tui.engine.judging import judged
-from tui.engine.notices import Trouble
 from tui.engine.ports import Part, VerifyCommand
 from tui.engine.services import Services
 from tui.errors import FileRefused
@@ -95,7 +94,7 @@ class Blaming:
         state = self._state
         if self._ports.shadows is None or not screen.waiting:
             why = "there are no shadows here" if screen.waiting else "no hunk waits for a decision"
-            state.trouble(Trouble("Nothing to blame", why, severity="warning"))
+            state.warn("Nothing to blame", why)
             return
         self.unmark()
         block = state.add(Block(BlockKind.RUN, 0, f"blame · {words}"))

@@ -286,4 +286,4 @@ class Budget:
         if lasting and spec.model not in self._told:
             self._told.add(spec.model)
             what = f"A limit of money cannot stop {spec.model}"
-            self._state.trouble(Trouble(what, "its price is not known", severity="warning"))
+            self._state.warn(what, "its price is not known")

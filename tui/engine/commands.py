@@ -21,7 +21,7 @@ from tui.core.document.workspace import Workspace
 from tui.core.programs import RunOptions, RunResult, Sandbox, Shadow, is_below
 from tui.engine import intents
 from tui.engine.intents import Intent
-from tui.engine.notices import TaskView, Trouble
+from tui.engine.notices import TaskView
 from tui.engine.open_files import OpenFiles
 from tui.engine.ports import Ports
 from tui.engine.response_items import Call
@@ -205,7 +205,7 @@ class Commands:
             case intents.StopTask(number):
                 job = self._jobs.get(number)
                 if job is None or job.ended.is_set():
-                    self._state.trouble(Trouble(f"No task {number} runs", severity="warning"))
+                    self._state.warn(f"No task {number} runs")
                 else:
                     job.stop()
                     self._restate()
@@ -393,7 +393,7 @@ class Commands:
         waited = [job for job in self._jobs.values() if not job.released.is_set()]
         job = self._jobs.get(number) if number else next(reversed(waited), None)
         if job not in waited or job is None:
-            self._state.trouble(Trouble("No command is waited for", severity="warning"))
+            self._state.warn("No command is waited for")
             return
         job.background = True
         job.released.set()

@@ -265,7 +265,7 @@ class HunkDecisions:
         if not self._can_ask:
             for hunk in hunks:
                 what = f"Hunk {hunk.id} of {hunk.path} was not rejected"
-                self._state.trouble(Trouble(what, hunk.reason, severity="warning"))
+                self._state.warn(what, hunk.reason)
             return
         asked = [hunk for hunk in hunks if hunk not in self._asked]
         if not asked:
@@ -312,9 +312,7 @@ class HunkDecisions:
             self.on_past(past[0].turn)
             return
         if not turn:
-            self._state.trouble(
-                Trouble("Nothing to take back", "the model has changed nothing", severity="warning")
-            )
+            self._state.warn("Nothing to take back", "the model has changed nothing")
             return
         unsaved = self._unsaved()
         try:
@@ -357,7 +355,7 @@ class HunkDecisions:
             paths = yield from step()
         except EditRefused as error:
             nothing = f"Not {what[0].lower()}{what[1:]}"
-            self._state.trouble(Trouble(nothing, str(error), severity="warning"))
+            self._state.warn(nothing, str(error))
             return
         if of_turn:
             yield from self.write_turn(paths, unsaved)

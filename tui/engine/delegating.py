@@ -22,7 +22,7 @@ from tui.core.session_record import AllDelegates, Happened, KeptDelegate, KeptEn
 from tui.engine import intents
 from tui.engine.attempt_judging import AttemptJudge, Texts, known_disk
 from tui.engine.bringing_home import BringingHome, LaneResult, home_words
-from tui.engine.notices import OVER, DelegateState, DelegateView, Notices, Trouble
+from tui.engine.notices import OVER, DelegateState, DelegateView, Notices
 from tui.engine.ports import RoleSpec
 from tui.engine.services import Services
 from tui.engine.verification import runs_unasked
@@ -132,7 +132,7 @@ class Delegates:
         self._all[number].told = told
 
     def _refuse(self, what: str, step: str = "") -> None:
-        self._services.state.trouble(Trouble(what, "", step, severity="warning"))
+        self._services.state.warn(what, "", step)
 
     def _begin(self, text: str) -> None:
         state, status = self._services.state, self._services.state.status
@@ -329,7 +329,7 @@ class Delegates:
             one.entries = entries
             self._keep()
         for trouble in notices.troubles:
-            one.trouble = ": ".join(filter(None, (trouble.what, trouble.why)))
+            one.trouble = trouble.words
         meter = state.meter.view(self._services.ports.clock.now())
         view = replace(
             one.view,

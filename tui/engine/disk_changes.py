@@ -147,7 +147,7 @@ class DiskChanges:
         if author is Author.TOOL and not is_formatted(documents, path, read):
             author = Author.DISK
             what, step = f"The formatter left no text in {path}", "your text is still here"
-            self._state.trouble(Trouble(what, "", step, severity="warning"))
+            self._state.warn(what, "", step)
         if author is Author.TOOL:
             outside_change(documents, path, read, author)
             self._state.touched(path)
@@ -255,7 +255,7 @@ class DiskChanges:
         """Offer to go on under another name."""
         what = f"{path} was moved to {target}"
         if not self._can_ask:
-            self._state.trouble(Trouble(what, "", _STILL_HERE, severity="warning"))
+            self._state.warn(what, "", _STILL_HERE)
             return
         detail = "The same text is there. Your edits, undo and hunks would move with it."
         answer = self._state.questions.ask(f"{what}: follow it?", detail, (FOLLOW, STAY))
@@ -292,21 +292,21 @@ class DiskChanges:
         what, step = f"{path} was deleted from the disk", "this is its last known text"
         if why:
             what = f"{path} can no longer be read"
-        self._state.trouble(Trouble(what, why, step, severity="warning"))
+        self._state.warn(what, why, step)
 
     def conflict(self, path: str) -> None:
         """Ask which text is to stay; where nobody can be asked, say what is to be done."""
         read = self._files.read(path)
         if read.refusal:
             what = f"{path} can no longer be read"
-            self._state.trouble(Trouble(what, read.refusal, _STILL_HERE, severity="warning"))
+            self._state.warn(what, read.refusal, _STILL_HERE)
             return
         gone = read.data is None
         what = f"{path} was deleted on disk" if gone else f"{path} changed on disk"
         if not self._can_ask:
             why = "your unsaved changes conflict with the new text"
             why = "its text is in the editor only" if gone else why
-            self._state.trouble(Trouble(what, why, "it is not saved", severity="warning"))
+            self._state.warn(what, why, "it is not saved")
             return
         if path not in self._asked:
             self._ask(path, what, read)

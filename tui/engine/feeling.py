@@ -45,7 +45,7 @@ class Feeling:
             self._services.supervisor.start(self._keep(intent.on), "keeping the setting")
         elif store is None or not store().keeps:
             why, step = "sessions are not kept", "[store] on = true keeps them"
-            state.trouble(Trouble("The answer is not kept", why, step, severity="warning"))
+            state.warn("The answer is not kept", why, step)
         else:
             store().commit(Happened(0, "felt", intent.times))
             said = f"kept: {times(float(intent.times or 1))} as fast; /stats has what was measured"

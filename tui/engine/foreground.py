@@ -124,7 +124,7 @@ class Foreground:
         if isinstance(intent, intents.SetEffort):
             known = self._services.requests.levels(spec)
             if why := effort_refusal(intent.effort, spec.model, known):
-                state.trouble(Trouble(why, severity="warning"))
+                state.warn(why)
                 return
         _adjust(self._status, intent, self._turn)
         state.restated()
@@ -687,7 +687,7 @@ def too_long(state: SessionState, text: str) -> bool:
         return False
     why = f"it has {len(text):,} characters, and at most {MOST_PROMPT:,} are sent"
     step = "put it into a file and name that with @"
-    state.trouble(Trouble("The prompt was not sent", why, step, severity="warning"))
+    state.warn("The prompt was not sent", why, step)
     state.status.unsent = text
     state.restated()
     return True

@@ -14,7 +14,6 @@ from collections.abc import Iterable, Sequence
 from tui.core.document.workspace import Workspace
 from tui.core.text.change_set import Author
 from tui.engine.disk_changes import DiskChanges
-from tui.engine.notices import Trouble
 from tui.engine.ports import RunResult, VerifyCommand
 from tui.engine.services import Services
 from tui.engine.verification import is_allowed
@@ -154,7 +153,7 @@ class Formatting:
         if what != self._said:
             self._said = what
             step = "the files are as they were saved"
-            self._state.trouble(Trouble(what, why, step, severity="warning"))
+            self._state.warn(what, why, step)
 
 
 def with_paths(argv: str | tuple[str, ...], paths: Sequence[str]) -> str | tuple[str, ...]:

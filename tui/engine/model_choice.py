@@ -28,7 +28,7 @@ class ModelChoice:
         """Look it up in a task; what is wrong is told."""
         port = self._services.ports.catalogue
         if port is None:
-            self._services.state.trouble(Trouble(NO_CATALOGUE, severity="warning"))
+            self._services.state.warn(NO_CATALOGUE)
             return
         catalogue = port()
         if isinstance(intent, UseModel):
@@ -42,7 +42,7 @@ class ModelChoice:
         status = self._services.state.status
         found = find_offer(name, await catalogue.offers(), status.endpoint)
         if isinstance(found, str):
-            self._services.state.trouble(Trouble(found, severity="warning"))
+            self._services.state.warn(found)
         else:
             await self._have(catalogue, status.role, found.endpoint, found.model)
 

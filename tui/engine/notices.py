@@ -34,6 +34,11 @@ class Trouble(Struct, frozen=True):
     over_budget: bool = False
     """A limit of money is reached."""
 
+    @property
+    def words(self) -> str:
+        """What and why, without the next step."""
+        return ": ".join(filter(None, (self.what, self.why)))
+
 
 class Ask(Struct, frozen=True):
     """A question that waits for `intents.Answer`; nothing happens until then."""

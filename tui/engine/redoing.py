@@ -124,8 +124,7 @@ class Redoing:
         hunk = hunks.by_id(hunk_id) if hunk_id in hunks else None
         if why := "there is no such hunk" if hunk is None else self._why_not(hunk, words):
             step = f"your words were: {words}" if words else ""
-            trouble = Trouble(f"Hunk {hunk_id} is not redone", why, step, severity="warning")
-            self._state.trouble(trouble)
+            self._state.warn(f"Hunk {hunk_id} is not redone", why, step)
         elif hunk is not None:
             self._stop(hunk_id, "")
             redo = self._redos[hunk_id] = _Redo(hunk, words)

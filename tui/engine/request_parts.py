@@ -12,7 +12,6 @@ from tui.core.ledger import RESULTS, InputPrices, RequestPart, TokenLedger, ledg
 from tui.core.recall import said_in
 from tui.core.wire.events import Usage
 from tui.engine.intents import AddPart, DropPart, Pin, ShowContext
-from tui.engine.notices import Trouble
 from tui.engine.ports import REHEARSAL, RoleSpec
 from tui.engine.requests import Request
 from tui.engine.services import Services
@@ -129,8 +128,7 @@ class RequestParts:
             names += [one for one in _DROPPABLE if one not in self._attachments.dropped]
             names = [*dict.fromkeys([*names, *self._attachments.pins])]
             why = f"these can be left out: {', '.join(names)}"
-            trouble = Trouble(f"{name} was not dropped", why, severity="warning")
-            self._services.state.trouble(trouble)
+            self._services.state.warn(f"{name} was not dropped", why)
             return
         self._services.requests.begin_anew()
         gone = sum(part.tokens for part in parts if part.called == called)
@@ -144,8 +142,7 @@ class RequestParts:
             why = (
                 f"left out are: {', '.join(sorted(dropped))}" if dropped else "nothing is left out"
             )
-            trouble = Trouble(f"{name} was not added", why, severity="warning")
-            self._services.state.trouble(trouble)
+            self._services.state.warn(f"{name} was not added", why)
             return
         dropped.remove(called)
         self._services.requests.begin_anew()
@@ -192,8 +189,7 @@ class RequestParts:
             await self._services.open_files.prepare()
             self._say(await self._attachments.pin(words))
         except EditRefused as error:
-            trouble = Trouble(f"{words} was not pinned", str(error), severity="warning")
-            self._services.state.trouble(trouble)
+            self._services.state.warn(f"{words} was not pinned", str(error))
 
     def _say(self, words: str) -> None:
         self._services.state.note(0, words)

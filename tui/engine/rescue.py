@@ -154,7 +154,7 @@ class Keeping:
             why = str(error)
         if why and not self._told:
             what, step = "A crash would lose what you type", "save the files"
-            self._state.trouble(Trouble(what, why, step, severity="warning"))
+            self._state.warn(what, why, step)
         self._told = bool(why)
         if why and self._again is None:
             self._again = self._supervisor.start(self._try_again(), "keeping what is typed")
@@ -286,7 +286,7 @@ class Rescuing:
         if unsaved.folder not in {other.folder for other in rescue.kept()}:
             del self._kept[0]
             what, step = f"{unsaved.words}: not there any more", "another duetto may have taken it"
-            self._state.trouble(Trouble(what, "", step, severity="warning"))
+            self._state.warn(what, "", step)
             self._announce()
             return
         if restore and (refused := self._restore(unsaved)):
@@ -326,7 +326,7 @@ class Rescuing:
             if not fits:
                 why = "it changed since; your text stands there instead"
                 step = "undo takes that back"
-                state.trouble(Trouble(f"Look through {file.path}", why, step, severity="warning"))
+                state.warn(f"Look through {file.path}", why, step)
         state.hunks_changed()
         if unsaved.prompts:
             state.status.unsent = unsaved.prompts

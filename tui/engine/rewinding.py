@@ -29,7 +29,6 @@ from tui.core.patches.past_hunks import bringing_back
 from tui.core.session_record import FileSwap, HunkMade, HunkWas, Rewound
 from tui.engine.decisions import HunkDecisions
 from tui.engine.intents import Forward, Part, RedoDecision, Rewind, UndoDecision
-from tui.engine.notices import Trouble
 from tui.engine.rewound_files import (
     NAMED,
     PastTurn,
@@ -206,7 +205,7 @@ class Rewinding:
         self.busy = False
 
     def _refuse(self, why: str, what: str = "Not rewound") -> None:
-        self._services.state.trouble(Trouble(what, why, severity="warning"))
+        self._services.state.warn(what, why)
 
     async def _rewind(self, wanted: Rewind) -> None:
         hunk, part = wanted.hunk, wanted.part

@@ -427,7 +427,7 @@ class Saving:
         why = f"you typed in {which}, and what the model wrote there is not accepted"
         step = "accept or reject it; your text stays in the editor, unsaved, until then"
         done = "was not saved" if plan.data is None else f"is saved without the lines of {which}"
-        self._state.trouble(Trouble(f"{path} {done}", why, step, severity="warning"))
+        self._state.warn(f"{path} {done}", why, step)
 
     def _plan(self, path: str, force: bool) -> Work[DiskPlan]:
         """What is to be written; ``force``: whatever lies there now. Raises EditRefused."""

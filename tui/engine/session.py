@@ -699,7 +699,7 @@ async def _watch(state: SessionState, ports: Ports, changed: Callable[[set[str]]
     except DuettoError as error:
         ports.watch = None  # who relies on it looks for itself
         step = "outside changes are noticed when you save, and before a request"
-        state.trouble(Trouble("Files are not watched", str(error), step, severity="warning"))
+        state.warn("Files are not watched", str(error), step)
 
 
 async def _look_back(state: SessionState, ports: Ports, saving: Saving, *, ask: bool) -> None:

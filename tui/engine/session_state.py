@@ -444,6 +444,10 @@ class SessionState:
         self._notices.troubles.append(trouble)
         self.wake()
 
+    def warn(self, what: str, why: str = "", next_step: str = "") -> None:
+        """Tell the user why something that was asked for is not done."""
+        self.trouble(Trouble(what, why, next_step, severity="warning"))
+
     def _changed_from(self, index: int) -> None:
         self.unkept.add(index)
         first = self._notices.transcript_from

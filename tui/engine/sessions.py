@@ -59,7 +59,7 @@ class SessionKeeping:
         state = self._services.state
         if self._recording is None:
             why, step = "sessions are not kept", "[store] on = true keeps them"
-            state.trouble(Trouble("The session has no name", why, step, severity="warning"))
+            state.warn("The session has no name", why, step)
             return
         self._recording.name(name)
         state.note(0, f"this session is called “{name}” now")

@@ -578,7 +578,7 @@ class Turn:
     def _fail(self, trouble: Trouble) -> None:
         """The turn cannot go on."""
         self._services.state.trouble(replace(trouble, noted=True))
-        words = ": ".join(filter(None, (trouble.what, trouble.why)))
+        words = trouble.words
         words = "\n".join(filter(None, (words, trouble.next_step)))
         failed = trouble.severity == "error"
         self._services.state.note(self.request.number, words, "failed" if failed else "cut")

@@ -149,7 +149,7 @@ class UnfinishedWrites:
                 if self._can_ask:
                     await self._ask(journal, one, findings)
                 else:
-                    self._state.trouble(Trouble(sentence(findings), severity="warning"))
+                    self._state.warn(sentence(findings))
 
     async def _ask(self, journal: WriteLog, one: Unfinished, findings: Sequence[FoundStep]) -> None:
         """Let the user choose, and do it."""

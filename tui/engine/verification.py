@@ -196,9 +196,7 @@ class Verification:
         elif self._task is not None:
             work.close()
             what = self._status.running or "a command"
-            self._state.trouble(
-                Trouble(f"{what} is still running", "", "stop it first", severity="warning")
-            )
+            self._state.warn(f"{what} is still running", "", "stop it first")
             return
         self._stopping = self._gives_way = False
         self._task = self._services.supervisor.start(work, name)
@@ -674,7 +672,7 @@ class Verification:
     def _send_failure(self) -> None:
         if not self._failures:
             why = "no run of the tests has failed"
-            self._state.trouble(Trouble("Nothing to send", why, severity="warning"))
+            self._state.warn("Nothing to send", why)
             return
         self._status.can_send_failure = False
         if self._judged is not None and self._services.ports.shadows is not None:
