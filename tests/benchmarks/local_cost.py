@@ -16,6 +16,7 @@ from tui.bridge.local.endpoint import LocalEndpoint
 from tui.bridge.local.grammar import edit_grammar
 from tui.bridge.local.model_file import model_files
 from tui.bridge.local.process import ModelServer
+from tui.bridge.local.request import edit_messages
 from tui.bridge.upstream.client import Upstream
 from tui.core.wire.address import Address
 from tui.core.wire.json_writing import request_body
@@ -34,11 +35,13 @@ METHOD = (
     " its line that it serves. The grammar is of this package's longest modules, made anew each"
     " time, in processor time; so is how long llama.cpp reads it, before the first token. What it"
     " costs is the processor time of a later token beside that of one without a grammar, of the"
-    " same prompt.",
+    " prompt that the endpoint sends, here with the first lines of one file.",
 )
 _ROOT = Path(__file__).resolve().parents[2] / "tui"
 _TOKENS = 96
 _ASKED = "Fix the mistakes in these files."
+_SHOWN = 40
+"""Lines of the first file: more would only take longer to read."""
 
 
 def bound(spot: Spot) -> Bound | None:
@@ -97,9 +100,12 @@ async def _once(findings: Findings, server: ModelServer, upstream: Upstream, gra
     findings.add(Spot(READY, name), time.monotonic() - begun_s)
     where = msgspec.structs.replace(address, url=f"{address.url}/chat/completions")
 
+    path, lines = next(iter(files().items()))
+    messages = edit_messages({path: lines[:_SHOWN]}, [_ASKED])
+
     async def spent(tokens: int, **more: Any) -> tuple[float, int]:
         """Processor time of an answer in ms, and its tokens."""
-        body = {"messages": [{"role": "user", "content": _ASKED}], "max_tokens": tokens, **more}
+        body = {"messages": messages, "max_tokens": tokens, **more}
         begun_s = _children_s()
         fetched = await upstream.fetch(where, request_body(body), 1_000_000)
         told = msgspec.json.decode(fetched.body)["timings"]

@@ -62,7 +62,7 @@ def plan_of(asked: Asked, window: int) -> LocalPlan:
         return LocalPlan("talk")
     seen = {path: files[path][:count] for path, count in shown.items()}
     files = {path: files[path] for path in shown}
-    return LocalPlan("edit", files=files, shown=shown, messages=_messages(seen, parsed.said))
+    return LocalPlan("edit", files=files, shown=shown, messages=edit_messages(seen, parsed.said))
 
 
 def _lines(text: str) -> list[str]:
@@ -104,7 +104,8 @@ def _fitting(files: dict[str, list[str]], window: int) -> dict[str, int]:
     return shown
 
 
-def _messages(files: dict[str, list[str]], said: list[str]) -> list[dict[str, str]]:
+def edit_messages(files: dict[str, list[str]], said: list[str]) -> list[dict[str, str]]:
+    """What the model is told of an edit: by path the lines it sees, and the last prompts."""
     shown = "\n\n".join("\n".join([path, "```", *lines, "```"]) for path, lines in files.items())
     prompt = "\n\n".join(said[-3:])[-_SAID_CHARS:]
     return [
