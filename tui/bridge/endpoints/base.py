@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import msgspec
 
 from tui.core.images import ImageRules
+from tui.core.typed_data import typed
 from tui.core.wire.address import Address
 from tui.core.wire.refusals import UNUSABLE
 from tui.core.wire.request_fields import unsaid, would_miss
@@ -68,6 +69,19 @@ def options_over(options: Mapping[str, Any], others: Mapping[str, Any]) -> dict[
         if isinstance(mine, Mapping) and isinstance(theirs, Mapping):
             merged[name] = {**theirs, **mine}
     return merged
+
+
+T = TypeVar("T")
+
+
+def read_options(options: Mapping[str, Any], kind: type[T], name: str = "") -> T:
+    """The options of an endpoint. Raises Refused: one is wrong."""
+    try:
+        return typed(dict(options), kind)
+    except msgspec.ValidationError as error:
+        which = f"the endpoint {name!r}" if name else "this endpoint"
+        words = f"An option of {which} is wrong: {error}."
+        raise Refused(400, "invalid_endpoint", words) from error
 
 
 class EndpointSpec(msgspec.Struct, frozen=True):

@@ -8,10 +8,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import msgspec
 from msgspec.structs import replace
 
-from tui.bridge.endpoints.base import Asked, ModelFacts, Refused, Target
+from tui.bridge.endpoints.base import Asked, ModelFacts, Refused, Target, read_options
 from tui.bridge.endpoints.openai_chat.endpoint import ChatEndpoint, chat_address
 from tui.bridge.endpoints.response_writer import ResponseWriter
 from tui.bridge.local.grammar import edit_grammar
@@ -23,7 +22,6 @@ from tui.bridge.local.written_edit import WrittenEdit
 from tui.bridge.providers.catalogue import WINDOW
 from tui.bridge.rehearsal.answers import function_call
 from tui.bridge.time_slices import aside
-from tui.core.typed_data import typed
 from tui.core.wire.address import Address
 from tui.core.wire.events import Usage
 
@@ -44,7 +42,7 @@ class LocalEndpoint:
 
     def __init__(self, target: Target, upstream: Upstream) -> None:
         self._target, self._upstream = target, upstream
-        self._options = _options(target.spec.options)
+        self._options = read_options(target.spec.options, LocalOptions)
         self._servers: dict[str, ModelServer] = {}
         self._finding = asyncio.Lock()
 
@@ -141,15 +139,6 @@ class LocalEndpoint:
         writer.item_done(index)
         writer.finish()
         return True
-
-
-def _options(options: Mapping[str, Any]) -> LocalOptions:
-    """Raises Refused: an option is not understood."""
-    try:
-        return typed(dict(options), LocalOptions)
-    except msgspec.ValidationError as error:
-        words = f"An option of this endpoint is not understood: {error}."
-        raise Refused(400, "invalid_endpoint", words) from error
 
 
 def _no_model(model: str, there: list[str]) -> Refused:

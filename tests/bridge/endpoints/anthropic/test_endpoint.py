@@ -172,5 +172,5 @@ def test_a_key_does_not_travel_in_clear_text() -> None:
 def test_a_wrong_option_is_named(options: dict[str, Any], words: str) -> None:
     with pytest.raises(Refused, match=words) as caught:
         sent("https://api.anthropic.com", options=options)
-    assert caught.value.code == "invalid_option"
+    assert caught.value.code == "invalid_endpoint"
     assert "'a'" in str(caught.value)

@@ -44,7 +44,7 @@ class AnthropicLanguage:
     def request(self, asked: Asked, target: Target) -> tuple[Address, bytes]:
         """See `Language`."""
         headers = {name.lower(): value for name, value in target.address.headers.items()}
-        options = options_of(target.name, target.spec, asked.facts.options)
+        options = options_of(target, asked.facts.options)
         version = headers.get(_VERSION_HEADER) or options.version
         sent = messages_request(asked, options, version)
         betas = [one.strip() for one in headers.get(_BETA_HEADER, "").split(",") if one.strip()]
@@ -101,7 +101,7 @@ class AnthropicEndpoint(HttpEndpoint):
         super().__init__(target, AnthropicLanguage(), upstream)
         self._unsupported = UnsupportedFields()
         self._target = target
-        options_of(target.name, target.spec)
+        options_of(target, {})
 
     async def answer(self, asked: Asked, writer: ResponseWriter) -> None:
         """See `ModelEndpoint`. A pause (``pause_turn``) is no end: the model is asked to go on."""
@@ -148,4 +148,4 @@ class AnthropicEndpoint(HttpEndpoint):
         return unsupported_field_in(error, sent.body)
 
     def _options(self, turn: MessagesTurn) -> AnthropicOptions:
-        return options_of(self._target.name, self._target.spec, turn.facts.options)
+        return options_of(self._target, turn.facts.options)

@@ -33,12 +33,12 @@ from tui.bridge.endpoints.anthropic.conversation import (
 )
 from tui.bridge.endpoints.base import (
     Asked,
-    EndpointSpec,
     ModelFacts,
     Refused,
     Target,
     left_out,
     options_over,
+    read_options,
 )
 from tui.bridge.endpoints.response_writer import characters_in
 from tui.bridge.endpoints.tools import Toolbox, ToolChoice
@@ -92,15 +92,9 @@ class AnthropicOptions(msgspec.Struct, frozen=True):
     cache_ttl: Literal["5m", "1h"] | None = None
 
 
-def options_of(
-    name: str, spec: EndpointSpec, more: Mapping[str, Any] | None = None
-) -> AnthropicOptions:
+def options_of(target: Target, more: Mapping[str, Any]) -> AnthropicOptions:
     """The options of an endpoint; ``more``: those of a model. Raises Refused: one is wrong."""
-    try:
-        return typed(options_over(more or {}, spec.options), AnthropicOptions)
-    except msgspec.ValidationError as error:
-        words = f"An option of the endpoint {name!r} is wrong: {error}."
-        raise Refused(400, "invalid_option", words) from error
+    return read_options(options_over(more, target.spec.options), AnthropicOptions, target.name)
 
 
 Thinking = Literal["adaptive", "budget", "none"]

@@ -15,7 +15,6 @@ from msgspec import Struct, field
 
 from tui.bridge.endpoints.base import Asked, Refused
 from tui.bridge.endpoints.tools import DISPENSABLE, Toolbox, without
-from tui.core.typed_data import typed
 from tui.core.wire.refusals import fields_refused
 
 KIND = "openai-chat"
@@ -93,15 +92,6 @@ class ChatOptions(msgspec.Struct, frozen=True):
     """Fields that every request to it has."""
     path: str = "/chat/completions"
     """Behind the base URL."""
-
-
-def chat_options(options: Mapping[str, Any]) -> ChatOptions:
-    """The habits that options tell. Raises Refused: an option is not understood."""
-    try:
-        return typed(dict(options), ChatOptions)
-    except msgspec.ValidationError as error:
-        words = f"An option of this endpoint is not understood: {error}."
-        raise Refused(400, "invalid_endpoint", words) from error
 
 
 _LIMITS = ("max_tokens", "max_completion_tokens")

@@ -7,9 +7,9 @@ from urllib.parse import urlsplit
 
 from msgspec.structs import fields, replace
 
-from tui.bridge.endpoints.base import Asked, Refused, Target, options_over
+from tui.bridge.endpoints.base import Asked, Refused, Target, options_over, read_options
 from tui.bridge.endpoints.http_endpoint import HttpEndpoint, Reader
-from tui.bridge.endpoints.openai_chat.dialect import ChatOptions, ChatTurn, adapted, chat_options
+from tui.bridge.endpoints.openai_chat.dialect import ChatOptions, ChatTurn, adapted
 from tui.bridge.endpoints.openai_chat.request import body, toolbox, unsaid_of
 from tui.bridge.endpoints.openai_chat.stream import ChatReader
 from tui.bridge.endpoints.response_writer import ResponseWriter
@@ -64,7 +64,7 @@ class ChatLanguage:
     def dialect(self, asked: Asked) -> ChatOptions:
         """How this model is asked. Raises Refused: an option is not understood."""
         learnt = self._learnt.get(asked.model)
-        return learnt or chat_options(options_over(asked.facts.options, self._options))
+        return learnt or read_options(options_over(asked.facts.options, self._options), ChatOptions)
 
     def learn(self, turn: ChatTurn, error: Refused) -> bool:
         """Whether a refusal is about a field that the same request can do without.

@@ -12,10 +12,9 @@ from typing import Any
 
 import msgspec
 
-from tui.bridge.endpoints.base import Asked, Refused
+from tui.bridge.endpoints.base import Asked, Refused, read_options
 from tui.bridge.endpoints.encrypted_content import Ask, is_sealed
 from tui.bridge.endpoints.response_writer import ResponseWriter
-from tui.core.typed_data import typed
 from tui.core.wire.efforts import nearest_effort
 from tui.core.wire.refusals import (
     MOST_TRIES,
@@ -125,11 +124,7 @@ class ResponsesRequests:
 
     def __init__(self, options: dict[str, Any]) -> None:
         """Raises Refused: an option is wrong."""
-        try:
-            self.options = typed(options, ResponsesOptions)
-        except msgspec.ValidationError as error:
-            words = f"An option of this endpoint is wrong: {error}."
-            raise Refused(400, "invalid_option", words) from error
+        self.options = read_options(options, ResponsesOptions)
         self._refused = RefusedFields()
 
     def body(self, asked: Asked, items: list[dict[str, Any]]) -> dict[str, Any]:
