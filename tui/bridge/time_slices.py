@@ -285,10 +285,12 @@ class SlicedHttp(Sliced):
             self._resume_soon()
 
     def _resume(self) -> None:
+        self._resuming = False
         if self._reading_paused:
-            self._resume_reading(True)
+            self._resume_reading(True)  # what it unpacks may pause it again, and be read at once
             self.fed()
-        super()._resume()
+        if not self._resuming:
+            super()._resume()
 
     def _resume_reading(self, resume_parser: bool) -> None:
         library: Any = super()

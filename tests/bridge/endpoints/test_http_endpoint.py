@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import json
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -15,6 +16,7 @@ from tests.support.relayed import Relayed, answered
 from tests.support.sse_upstream import (
     Answer,
     SseUpstream,
+    completed,
     message,
     message_item,
     opening,
@@ -31,11 +33,14 @@ KINDS = ["text/event-stream", "application/json", "text/plain", "application/oct
 Pause = Callable[[], Awaitable[None]]
 
 
-def pieces(kind: str, *said: bytes, status: int = 200, then: Pause | None = None) -> Answer:
+def pieces(
+    kind: str, *said: bytes, status: int = 200, then: Pause | None = None, encoding: str = ""
+) -> Answer:
     """Answers with these pieces, each in a packet of its own."""
+    headers = {"Content-Type": kind, **({"Content-Encoding": encoding} if encoding else {})}
 
     async def answer(request: web.Request, _upstream: SseUpstream) -> web.StreamResponse:
-        response = web.StreamResponse(status=status, headers={"Content-Type": kind})
+        response = web.StreamResponse(status=status, headers=headers)
         await response.prepare(request)
         for piece in said:
             await response.write(piece)
@@ -72,6 +77,15 @@ async def test_events_come_one_by_one_under_any_name(
         await until(one, "response.output_text.delta")  # which comes while the answer goes on
         heard.set()
         assert (await until(one))[-1]["type"] == "response.failed"
+
+
+async def test_an_answer_that_is_compressed_well_is_read_to_its_end(bridge: Bridge) -> None:
+    words = ["word " * 1000] * 40
+    whole = opening() + message(*words) + b" " * 2**24 + b"\n" + completed()
+    events = await answered(
+        bridge, pieces("text/event-stream", gzip.compress(whole), encoding="gzip")
+    )
+    assert prose(events) == "".join(words)
 
 
 async def test_an_error_between_events_is_heard(bridge: Bridge) -> None:
