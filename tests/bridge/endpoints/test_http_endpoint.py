@@ -29,7 +29,7 @@ from tui.bridge.server import Bridge
 
 OWES = json.dumps({"error": {"message": "No credit left.", "code": "insufficient_quota"}}).encode()
 WHOLE = json.dumps(response_body("completed", output=[message_item("Hello")])).encode()
-KINDS = ["text/event-stream", "application/json", "text/plain", "application/octet-stream", "x"]
+KINDS = ["text/event-stream", "application/json", "text/plain", "text/html", "x"]
 Pause = Callable[[], Awaitable[None]]
 
 

@@ -214,14 +214,16 @@ class HttpEndpoint:
     async def _read(self, response: UpstreamAnswer, writer: ResponseWriter, reader: Reader) -> None:
         """What it is, its first bytes say: headers are wrong as often as not."""
         kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
-        begun = b"<" if kind == "text/html" else await self._begun(response)
-        if begun.startswith(b"<"):
+        begun = await self._begun(response)
+        is_json = begun[:1] in (b"{", b"[")
+        is_page = kind == "text/html" and not (is_json or (begun and _is_field(begun)))
+        if is_page or begun.startswith(b"<"):
             words = f"{self._host} answered with a web page: is the url that of an endpoint?"
             raise Refused(400, "not_an_endpoint", words)
         if limits := left(response.headers, time.time()):
             writer.note(duetto_rate_limits=limits)
         named_json = kind == "application/json" or kind.endswith("+json")
-        if begun[:1] in (b"{", b"[") or (named_json and not _is_field(begun)):
+        if is_json or (named_json and not _is_field(begun)):
             body = Message("", await _body(response, begun, MAX_MESSAGE_BYTES))
             reader.hear_whole(await in_turns(read_in_steps(body, mend=reader.mends)))
         else:
