@@ -155,6 +155,20 @@ def test_what_no_retry_heals_comes_with_what_to_do(
     assert remedy.why == event.message
 
 
+@each("pause", ["0", "0.01", "Sat, 21 Nov 2026 12:00:00 GMT"])
+def test_a_pause_that_is_over_is_no_leave_to_hurry(pause: str) -> None:
+    date = {"Date": "Sat, 21 Nov 2026 12:05:00 GMT"}
+    attempts = tries()
+    event = ErrorEvent(429, "rate_limit_exceeded", headers={"Retry-After": pause, **date})
+    waits = [attempts.failed(event).wait_s for _ in range(MAX_TRIES)]
+    assert waits == pytest.approx([0.2, 0.4, 0.8, 1.6, 3.2])
+
+
+def test_a_pause_of_days_is_told_in_days() -> None:
+    event = ErrorEvent(429, "rate_limit_exceeded", headers={"Retry-After": "259200"})
+    assert tries().failed(event).next_step == "the server says to wait 3 days"
+
+
 async def test_esc_while_it_waits_for_the_first_contact_gives_the_prompt_back(world: World) -> None:
     world.wire.refusals = [EndpointError("busy", transient=True, retry_after_s=3.0)]
     world.session.submit(intents.Prompt("hello"))

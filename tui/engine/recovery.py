@@ -9,6 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from tui.core.wire.events import ErrorEvent, Failed
+from tui.core.wire.rate_limits import wait_words
 from tui.core.wire.refusals import HOPELESS_CLOSES, MOST_TRIES, UNREACHED, UNUSABLE
 from tui.engine.notices import Trouble
 from tui.errors import DuettoError, EndpointError, KeyRefused, NoAnswer
@@ -254,10 +255,11 @@ class Tries:
         return replace(free, wait_s=backoff_s(self.count, self._jitter()))
 
     def _after(self, action: Action, retry_s: float | None, give_up: Remedy) -> Remedy:
-        """Try again after a while: the server's, if it named one, else ours."""
+        """Try again after a while: ours, or the server's, if it named a longer one."""
         if retry_s is not None and retry_s > LONGEST_WAIT_S:
-            return replace(give_up, next_step=f"the server says to wait {retry_s:.0f} s")
-        wait_s = backoff_s(self.count, self._jitter()) if retry_s is None else retry_s
+            return replace(give_up, next_step=f"the server says to wait {wait_words(retry_s)}")
+        # a pause of 0 s, or till a moment that is past by its clock, is no leave to hurry
+        wait_s = max(backoff_s(self.count, self._jitter()), retry_s or 0.0)
         silent = self.count == 1 and wait_s < UNNOTICED_S
         return Remedy(action, wait_s, silent, why=give_up.why)
 

@@ -158,11 +158,16 @@ def sentences(limits: tuple[Limit, ...], now: float) -> list[str]:
     return [_sentence(one, now) for one in limits if one.until_s is None or one.until_s > now]
 
 
+def wait_words(seconds: float) -> str:
+    """``42 s``, ``12 min``, ``3.5 h``, ``4 days``: a countdown that changes no more than it must."""
+    left = math.ceil(max(seconds, 0.0))
+    if left < 7200:
+        return f"{left} s" if left < 120 else f"{math.ceil(left / 60)} min"
+    return f"{left / 3600:.1f} h" if left < 172_800 else f"{math.ceil(left / 86_400)} days"
+
+
 def _sentence(one: Limit, now: float) -> str:
-    left = ""
-    if one.until_s is not None:
-        seconds = math.ceil(one.until_s - now)
-        left = f"{seconds} s" if seconds < 120 else f"{math.ceil(seconds / 60)} min"
+    left = "" if one.until_s is None else wait_words(one.until_s - now)
     if one.name == PAUSE:
         return f"The server says to wait {left}." if left else "The server says to wait."
     name = one.name or "requests"

@@ -17,7 +17,7 @@ from tui.core.meter import (
     dollars,
 )
 from tui.core.price import names_of
-from tui.core.wire.rate_limits import PAUSE, Limit, tightest
+from tui.core.wire.rate_limits import PAUSE, Limit, tightest, wait_words
 from tui.engine.notices import Status
 from tui.ui import theme
 from tui.ui.conversation.views import ROLE_GLYPHS
@@ -330,7 +330,7 @@ def limits(facts: StatusFacts, option: str) -> Forms:
         return []
     pauses = [one for one in status.limits if one.name == PAUSE and (one.until_s or 0) > now]
     if pauses:
-        left = wait((pauses[0].until_s or now) - now)
+        left = wait_words((pauses[0].until_s or now) - now)
         error = theme.active().style("error", more="bold")
         return [[(f"the server says to wait {left}", error)], [(f"wait {left}", error)]]
     found = tightest(status.limits, now)
@@ -344,7 +344,7 @@ def _limit(found: Limit, now: float) -> Forms:
     colour = "error" if not found.remaining else "warning" if share <= _SCARCE else "muted"
     style = theme.active().style(colour)
     name = clip(one_line(found.name), _NAME) or "requests"
-    left = "" if found.until_s is None else wait(found.until_s - now)
+    left = "" if found.until_s is None else wait_words(found.until_s - now)
     after = f", {left}" if left else ""
     if name.startswith("%"):
         words = f"{found.remaining:.0f}{name} left"
@@ -395,14 +395,6 @@ def path(facts: StatusFacts) -> Forms:
     whole = one_line(facts.status.active_path)
     cut = [clip_left(whole, cells) for cells in (60, _NAME, 12)]
     return [form for words in dict.fromkeys(cut) for form in plain(words, "foreground")]
-
-
-def wait(seconds: float) -> str:
-    """``42 s``, ``12 min``, ``3 h``: a countdown that changes no more often than it must."""
-    left = math.ceil(max(seconds, 0.0))
-    if left < 120:
-        return f"{left} s"
-    return f"{math.ceil(left / 60)} min" if left < 7200 else f"{left / 3600:.1f} h"
 
 
 def plain(words: str, colour: str = "muted") -> Forms:
