@@ -15,9 +15,10 @@ from tests.support.stepped_rehearsal import SteppedRehearsal
 from tests.support.turns import outputs
 from tui.cli.exec import ExecTurn, exec_command
 from tui.cli.exec_reports import JsonReport, TextReport
+from tui.core.wire.events import Failed
 from tui.engine.commands import CommandRules
 from tui.engine.session import SessionOptions
-from tui.errors import EXIT_DECLINED, EXIT_OK, UsageError
+from tui.errors import EXIT_DECLINED, EXIT_FAILED, EXIT_OK, UsageError
 
 
 async def play(
@@ -76,6 +77,24 @@ async def test_text_says_each_command_and_how_it_ended() -> None:
     assert "--allow PREFIX" in err.getvalue()
     assert "make: this command was declined" in err.getvalue()
     assert out.getvalue() == "Done.\n"
+
+
+@pytest.mark.parametrize("as_json", [False, True])
+async def test_an_error_in_an_answer_is_told_behind_what_came_of_it(as_json: bool) -> None:
+    world = World()
+    out = io.StringIO()
+    session = world.session
+    report = JsonReport(session, out) if as_json else TextReport(session, out, out)
+    turn = asyncio.ensure_future(ExecTurn(session, report).play("go", apply=False))
+    await world.wire.request(1)
+    model = SteppedRehearsal(world.wire)
+    model.begin()
+    model.say(model.open_text(), "Hello there")
+    world.wire.give(Failed({"error": {"code": "invalid_prompt", "message": "no"}}))
+    assert await turn == EXIT_FAILED
+    told = out.getvalue()
+    assert told.index("there") < told.index("could not answer")
+    assert as_json or told.startswith("Hello there\n")
 
 
 async def test_a_private_file_that_is_not_sent_is_told_and_ends_with_the_same_code() -> None:

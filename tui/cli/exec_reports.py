@@ -112,11 +112,7 @@ class TextReport:
 
     def frame(self) -> None:
         """Print what the model said."""
-        text = inert(self._prose.new().replace("\r", ""), PROSE)
-        if text:
-            self._out.write(text)
-            self._out.flush()
-            self._ends_line = text.endswith("\n")
+        self._say_prose()
         for call, ended in self._calls.new():
             if call.kind is BlockKind.RUN:
                 self._say(_ending(call) if ended else f"$ {call.title}")
@@ -132,7 +128,8 @@ class TextReport:
         self._blocks = len(blocks)
 
     def trouble(self, trouble: Trouble) -> None:
-        """One line."""
+        """One line, behind what the model said before it."""
+        self._say_prose()
         self._told += [trouble.what] if trouble.noted else []
         words = trouble.words
         step = f" ({trouble.next_step})" if trouble.next_step else ""
@@ -156,6 +153,13 @@ class TextReport:
             self._say(left_out_words(hunk))
         if code == EXIT_INTERRUPTED:
             self._say(f"duetto: {self._session.status.stopped or 'interrupted'}")
+
+    def _say_prose(self) -> None:
+        text = inert(self._prose.new().replace("\r", ""), PROSE)
+        if text:
+            self._out.write(text)
+            self._out.flush()
+            self._ends_line = text.endswith("\n")
 
     def _finish_line(self) -> None:
         if not self._ends_line:
@@ -236,8 +240,7 @@ class JsonReport:
         """``retry``, ``transport``, ``steer``, ``text.delta``, ``tool.*``, ``hunk``, ``meter``."""
         for kind, fields in self._wire.new():
             self._event(kind, **fields)
-        if text := self._prose.new():
-            self._event("text.delta", delta=text)
+        self._say_prose()
         for block, ended in self._calls.new():
             self._call(block, ended)
         for task, words in self._background.new(self._session.status):
@@ -253,7 +256,8 @@ class JsonReport:
             self._meter(view)
 
     def trouble(self, trouble: Trouble) -> None:
-        """``error``."""
+        """``error``, behind what the model said before it."""
+        self._say_prose()
         self._event(
             "error",
             severity=trouble.severity,
@@ -271,6 +275,10 @@ class JsonReport:
             detail=ask.detail,
             answer=choice,
         )
+
+    def _say_prose(self) -> None:
+        if text := self._prose.new():
+            self._event("text.delta", delta=text)
 
     def _call(self, block: Block, ended: bool) -> None:
         """``tool.call`` and ``tool.result``; a command's output is in its result."""

@@ -159,7 +159,7 @@ def sentences(limits: tuple[Limit, ...], now: float) -> list[str]:
 
 
 def wait_words(seconds: float) -> str:
-    """``42 s``, ``12 min``, ``3.5 h``, ``4 days``: a countdown that changes no more than it must."""
+    """``42 s``, ``12 min``, ``3.5 h``, ``4 days``: it changes no more than it must."""
     left = math.ceil(max(seconds, 0.0))
     if left < 7200:
         return f"{left} s" if left < 120 else f"{math.ceil(left / 60)} min"
