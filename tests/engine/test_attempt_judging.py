@@ -40,6 +40,30 @@ async def test_what_the_user_broke_and_saved_meanwhile_is_held_against_none() ->
     assert stand.order() == [(1, "passes"), (2, "test_b still fails")]
 
 
+async def test_each_is_judged_beside_what_the_user_saved_meanwhile_in_its_file() -> None:
+    """As it would come home: the text that it began with lacks what is needed by now."""
+    stand = Stand(
+        lambda files: wrong(files) + ["test_new"] * (b"new" not in (files["a.py"] or b""))
+    )
+    await stand.asks("2 --all make it one")
+    judge = stand.judge
+    judge.hold = asyncio.Event()
+    await stand.answers(1, change(0))
+    await stand.until(lambda: len(judge.seen) > 1)  # without any attempt, and the first
+    stand.session.submit(intents.OpenFile("a.py"))
+    await settle()
+    stand.session.workspace.edit("a.py", (8, 0), (8, 0), "new = 1\n")
+    stand.session.submit(intents.SaveFile("a.py"))
+    await settle()
+    stand.before = dict(stand.world.files.data)
+    assert b"new" in (stand.before["a.py"] or b"")
+    judge.hold.set()
+    await stand.answers(2, change(4))
+    await stand.rests()
+    assert stand.order() == [(1, "passes"), (2, "breaks test_fifth and test_first still fails")]
+    assert stand.text().endswith("new = 1\n")
+
+
 class OnePort(Judge):
     """Tests of which one holds a port, that no other run may hold then."""
 

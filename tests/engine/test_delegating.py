@@ -207,7 +207,7 @@ async def test_what_the_user_breaks_and_saves_meanwhile_is_not_held_against_it()
     await world.session.close()
 
 
-async def test_a_file_that_the_user_saved_meanwhile_is_judged_when_both_are_there() -> None:
+async def test_it_is_judged_beside_what_the_user_saved_meanwhile_in_its_file() -> None:
     world, _, model = await judged_world(
         lambda files: [] if b"needed" in (files["a.py"] or b"") else ["test_needed"]
     )
@@ -217,7 +217,7 @@ async def test_a_file_that_the_user_saved_meanwhile_is_judged_when_both_are_ther
     await saved(world, "a.py", "needed = 1\n")
     model.answers("It is one now.")
     await until(lambda: view(world).state == "home" and world.session.at_rest)
-    assert view(world).ended == "1 hunk in 1 file waits for you", "its own text lacks that"
+    assert view(world).ended == "1 hunk in 1 file waits for you; judged: passes"
     assert world.session.status.verdict == "passed"
     await world.session.close()
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from functools import partial
 from typing import NamedTuple
 
@@ -17,16 +17,17 @@ from msgspec.structs import replace
 
 from tui.core.attempts import MOST, Result
 from tui.core.document.documents import Documents
-from tui.core.files import digest_of
+from tui.core.files import decoded, digest_of
 from tui.core.run_progress import RunProgress
 from tui.core.run_report import RunReport
+from tui.core.text.carried import carried_text
 from tui.core.text.diff import blocks
 from tui.core.text.rows import keep_ends
 from tui.engine.baseline import run_again
 from tui.engine.judging import judge, judged
 from tui.engine.ports import Ports, RunResult, Shadows, VerifyCommand
 from tui.engine.verifier_plan import Verdict, verdict_of
-from tui.errors import FileRefused
+from tui.errors import EditRefused, FileRefused
 
 Texts = Mapping[str, bytes | None]
 Changes = Mapping[str, tuple[bytes | None, bytes | None]]
@@ -159,7 +160,7 @@ class AttemptJudge:
         left_out = self.uncounted(changes)
         texts = {path: now for path, (_, now) in changes.items()}
         added, removed = size_of(changes)
-        counted = {path: text for path, text in texts.items() if path not in left_out}
+        counted = {path: one for path, one in changes.items() if path not in left_out}
 
         result = partial(
             Result,
@@ -173,7 +174,7 @@ class AttemptJudge:
             return result("")
         old, mended = list[str](), False
         for at, command in enumerate(self._commands):
-            said = await self._run(command, {**self._texts, **counted}, progress)
+            said = await self._said_now(command, counted, progress)
             before = await self._said_before(at)
             if said.verdict not in ("passed", "failed"):
                 if command.kind == "tests":
@@ -192,6 +193,26 @@ class AttemptJudge:
         if not old:
             return result("passed")
         return result("failed" if mended else "same", failed=tuple(old))
+
+    async def _said_now(
+        self, command: VerifyCommand, changes: Changes, progress: Callable[[str], None]
+    ) -> _Said:
+        """What a verifier says of it beside what the user saved in its files, as it comes home.
+
+        Once more, if something was saved while it ran.
+        """
+        while True:
+            saved = self._saved(changes)
+            texts = await asyncio.to_thread(_beside, changes, saved)
+            said = await self._run(command, {**self._texts, **texts}, progress)
+            if saved == self._saved(changes):
+                return said
+
+    def _saved(self, changes: Changes) -> Texts:
+        """Of its files those that the disk has otherwise than it found them."""
+        disk = self.disk()
+        found = {path: was for path, (was, _) in changes.items() if path not in self._texts}
+        return {path: disk[path] for path, was in found.items() if disk.get(path, was) != was}
 
     async def _run(
         self, command: VerifyCommand, texts: Texts, progress: Callable[[str], None]
@@ -296,6 +317,18 @@ def _missing(before: RunReport, now: RunReport) -> tuple[str, ...]:
         return ("all tests: none ran",)
     skipped = now.counts.skipped - before.counts.skipped
     return (f"{skipped} tests: skipped",) if skipped > 0 else ()
+
+
+def _beside(changes: Changes, saved: Texts) -> Texts:
+    """The texts of an attempt, with what was saved in their files since it began."""
+    found: dict[str, bytes | None] = {}
+    for path, (was, now) in changes.items():
+        found[path], disk = now, saved.get(path)
+        with suppress(EditRefused):  # no text
+            if was is not None and now is not None and disk is not None:
+                texts = (decoded(path, data) for data in (was, disk, now))
+                found[path] = carried_text(*texts).encode()
+    return found
 
 
 def known_disk(documents: Documents) -> Texts:

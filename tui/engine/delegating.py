@@ -192,8 +192,7 @@ class Delegates:
     async def _judge(self, one: _Delegate, texts: Texts) -> None:
         """Have what may run unasked say what it thinks of it, before it comes home.
 
-        ``texts`` are those that it began with and the disk has not. Nothing is said of a text that
-        is another one when what the user saved meanwhile is in it: that is judged on the screen.
+        ``texts`` are those that it began with and the disk has not.
         """
         ports = self._services.ports
         try:
@@ -205,18 +204,10 @@ class Delegates:
         if result is None or not result.files or not judge.judges:
             return
 
-        def is_old() -> bool:
-            seen = {**judge.disk(), **texts}
-            return any(
-                seen.get(path, file.base) != file.base for path, file in result.files.items()
-            )
-
         def progress(words: str) -> None:
             if one.result is result and not one.stops:
                 self._show(one, "done", f"done: its tests run {words}".rstrip())
 
-        if is_old():
-            return
         progress("")
         judge.begin()
         one.judging = asyncio.ensure_future(judge.judge(one.view.number, result.files, progress))
@@ -225,7 +216,7 @@ class Delegates:
         finally:
             one.judging.cancel()
             await judge.end()
-        if not one.judging.cancelled() and one.result is result and not is_old():
+        if not one.judging.cancelled() and one.result is result:
             one.result = replace(result, judged=result_words(one.judging.result()))
 
     def _stopped(self, one: _Delegate) -> None:

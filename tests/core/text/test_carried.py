@@ -5,18 +5,15 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.support.patches import Edit, edits_of
-from tui.core.text.carried import carried_over
-from tui.core.text.rows import keep_ends
+from tui.core.text.carried import carried_over, carried_text
 
 BASE = "a\nb\nc\nd\n"
 
 
 def carry(ours: str, theirs: str, base: str = BASE) -> tuple[str, list[str]]:
     """The text with all replacements, and what each says of others' changes."""
-    rows, found = keep_ends(ours), carried_over(base, ours, theirs)
-    for one in reversed(found):
-        rows[one.first : one.last] = [one.text]
-    return "".join(rows), [one.clash for one in found]
+    clashes = [one.clash for one in carried_over(base, ours, theirs)]
+    return carried_text(base, ours, theirs), clashes
 
 
 @pytest.mark.parametrize(

@@ -52,6 +52,14 @@ def carried_over(base: str, ours: str, theirs: str) -> list[Replacement]:
     return found
 
 
+def carried_text(base: str, ours: str, theirs: str) -> str:
+    """Our text with their changes carried over."""
+    rows = keep_ends(ours)
+    for one in reversed(carried_over(base, ours, theirs)):
+        rows[one.first : one.last] = [one.text]
+    return "".join(rows)
+
+
 class _RowChange(NamedTuple):
     """A change of whole lines."""
 
