@@ -312,6 +312,28 @@ async def test_context_says_what_is_sent_and_a_part_can_be_left_out() -> None:
     assert "a.py" in [path for path, *_ in blocks(await ask(place, "but @a.py"))]
 
 
+async def test_an_attachment_that_was_left_out_and_added_is_sent_again() -> None:
+    place = World({"a.py": LINES, "b.py": "b\n"})
+    await ask(place, "look at @a.py:3-4, @a.py:8 and @b.py")
+    for pin in ("@a.py:8", "@b.py"):
+        place.session.submit(intents.Pin(pin))
+        await settle()
+    for name, left in (("a.py:3-4", ["8-8", "-"]), ("a.py", ["-"]), ("b.py", [])):
+        place.session.submit(intents.DropPart(name))
+        await settle()
+        assert [lines for _, lines, _ in blocks(await ask(place, "and now"))] == left
+    assert place.session.attachments.pins == []
+    for name in ("a.py", "a.py:3-4", "b.py"):
+        place.session.submit(intents.AddPart(name))
+        await settle()
+    sent = [(path, lines) for path, lines, _ in blocks(await ask(place, "and with them"))]
+    assert sent == [("a.py", "3-4"), ("a.py", "8-8"), ("b.py", "-")]
+    place.session.submit(intents.DropPart("a.py"))
+    await settle()
+    sent = [(path, lines) for path, lines, _ in blocks(await ask(place, "only @a.py:5"))]
+    assert sent == [("a.py", "5-5"), ("b.py", "-")], "what is named comes back, and no more"
+
+
 async def test_results_of_calls_and_a_difference_can_be_left_out_of_what_was_said() -> None:
     place = World({"a.py": LINES, "b.py": "b\n", "c.py": "short"})
 

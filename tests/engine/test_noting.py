@@ -115,6 +115,15 @@ async def test_a_path_with_blanks_stands_in_quotes() -> None:
     assert "in quotes" in str(asked("change", '"my docs/a.py" louder', status))
 
 
+async def test_lines_that_a_file_does_not_have_are_not_changed() -> None:
+    world = World({"cache.py": "a\nb\n"})
+    world.session.submit(intents.AskChange("cache.py", (8, 0), (9, 0), "faster"))
+    await settled()
+    said = [(one.what, one.why) for one in world.session.drain().troubles]
+    assert said == [("cache.py is not changed", "it has 3 lines")]
+    assert world.wire.requests == []
+
+
 async def test_the_line_of_a_private_file_is_not_quoted() -> None:
     world = World({".env": "TOKEN=abc\n", "cache.py": CACHE})
     world.files.private[".env"] = "it holds secrets"

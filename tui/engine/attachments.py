@@ -66,7 +66,7 @@ class Attachments:
         self.pins: list[str] = []
         """Files that stay through a new conversation, and words that are to be kept in mind."""
         self.dropped: set[str] = set()
-        """Open files that are not sent."""
+        """What is not sent: names of files, and of lines of them."""
         self._open_files, self._ports = open_files, ports
         self.turn: Callable[[], int] = int
         """The number of the one that runs, or ran last."""
@@ -152,7 +152,9 @@ class Attachments:
         )
         out = self.rewound_turns()
         parts = {
-            one: turn for one, turn in self._parts.items() if turn not in out or self._pinned(one)
+            one: turn
+            for one, turn in self._parts.items()
+            if (turn not in out or self._pinned(one)) and not self._is_dropped(one)
         }
         attached = [
             replace(open_files.open_file(path), attached=True, lines=lines)
@@ -222,15 +224,13 @@ class Attachments:
         return []
 
     def drop(self, name: str) -> bool:
-        """Take something out of what is sent from now on; False: it is not there."""
-        found = [one for one in self._parts if name in (str(one), one.path)]
-        for one in found:
-            del self._parts[one]
-        self.pins = [pin for pin in self.pins if pin != name]
-        if name in self._open_files.workspace.buffers:
-            self.dropped.add(name)
-            return True
-        return bool(found)
+        """Leave a file out of what is sent until it is added or named; False: it is not there."""
+        found = {str(one) for one in self._parts if name in (str(one), one.path)}
+        self.pins = [pin for pin in self.pins if pin != name and pin not in found]
+        if not found and name not in self._open_files.workspace.buffers:
+            return False
+        self.dropped.add(name)
+        return True
 
     def unpin(self, words: str) -> bool:
         """Have words kept in mind no longer; False: they are not pinned, or name a file."""
@@ -421,9 +421,11 @@ class Attachments:
         if part.lines is not None and part.lines[0] > count:
             raise EditRefused(f"{path} has {count} lines")
         out = self.rewound_turns()
+        if path in self.dropped:  # of what was left out only this comes back
+            self._parts = {one: turn for one, turn in self._parts.items() if one.path != path}
         if part not in self._parts or self._parts[part] in out:
             self._parts[part] = self.turn()
-        self.dropped.discard(path)
+        self.dropped -= {path, str(part)}
         shown = replace(open_files.open_file(path), lines=part.lines)
         return f"{part} (about {self.tokens_of(shown):,} tokens)"
 
@@ -512,6 +514,9 @@ class Attachments:
 
     def _pinned(self, part: Attached) -> bool:
         return str(part) in self.pins
+
+    def _is_dropped(self, part: Attached) -> bool:
+        return not self.dropped.isdisjoint((part.path, str(part)))
 
     def _is_file(self, pin: str) -> bool:
         return any(pin == str(one) for one in self._parts)
