@@ -237,15 +237,10 @@ class StyledLine(NamedTuple):
     target: RowTarget | None = None
 
 
-def waits(pieces: Iterable[Piece]) -> bool:
-    """True if these will have other colours soon."""
-    return bool(getattr(pieces, "waits", False))
-
-
 class StyledRow:
     """A line with its margins; the strip is made when the row is first painted."""
 
-    __slots__ = ("_line", "_strip", "_waits", "_width", "target")
+    __slots__ = ("_line", "_strip", "_width", "target", "waits")
 
     def __init__(self, line: StyledLine, width: int) -> None:
         """``width`` of the pane in cells, margins included."""
@@ -253,12 +248,8 @@ class StyledRow:
         self._line = line
         self._width = width
         self._strip: Strip | None = None
-        self._waits = False
-
-    @property
-    def waits(self) -> bool:
+        self.waits = False
         """It was painted, but some of its colours are still to be made."""
-        return self._waits
 
     @property
     def text(self) -> str:
@@ -268,9 +259,9 @@ class StyledRow:
     @property
     def strip(self) -> Strip:
         """The painted row; its colours are those of the theme at the first paint."""
-        if self._strip is None or self._waits:
+        if self._strip is None or self.waits:
             self._strip = self._paint()
-            self._waits = waits(self._line.pieces)
+            self.waits = getattr(self._line.pieces, "waits", False)
         return self._strip
 
     def _paint(self) -> Strip:

@@ -46,19 +46,15 @@ class ThemeLibrary:
     def __init__(self, brought: Traversable | None = None) -> None:
         """``brought``: where duetto's own themes are; None: where they always are."""
         self._brought = brought or themes_dir()
-        self._own: Path | None = None
+        self.own: Path | None = None
+        """The user's folder, whether it is there or not."""
         self._readings: dict[str, ThemeReading] = {}
         self._names: list[str] = []
 
     def own_folder(self, folder: Path | None) -> None:
         """Look in the user's folder as well; a theme there goes before duetto's of that name."""
-        self._own = folder
+        self.own = folder
         self.forget()
-
-    @property
-    def own(self) -> Path | None:
-        """The user's folder, whether it is there or not."""
-        return self._own
 
     def forget(self) -> None:
         """Files may have changed: read them again when they are asked for."""
@@ -68,23 +64,23 @@ class ThemeLibrary:
     def names(self) -> list[str]:
         """All of them, the default first, then by name."""
         if not self._names:
-            own = (name for name in self.own_names() if self._own and _is_file(self._own, name))
+            own = (name for name in self.own_names() if self.own and _is_file(self.own, name))
             found = {*_stems(self._brought), *own}
             self._names = sorted(found, key=lambda name: (name != DEFAULT_THEME, name))
         return list(self._names)
 
     def own_names(self) -> list[str]:
         """Those of the user's folder, and what is called so and is no file."""
-        return sorted(_stems(self._own)) if self._own is not None else []
+        return sorted(_stems(self.own)) if self.own is not None else []
 
     def odd_names(self) -> list[str]:
         """Files of the user's folder that look like themes and cannot be called by their name."""
-        files = [] if self._own is None else _files(self._own)
+        files = [] if self.own is None else _files(self.own)
         return sorted(name for name in files if not is_name(name[:-5]))
 
     def place(self, name: str) -> Traversable | None:
         """The file of a theme; None: there is no such theme."""
-        here = [each for each in (self._own, self._brought) if each and name in _stems(each)]
+        here = [each for each in (self.own, self._brought) if each and name in _stems(each)]
         found = next((each for each in here if _is_file(each, name)), here[0] if here else None)
         return None if found is None else found / f"{name}.toml"
 

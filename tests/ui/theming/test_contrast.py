@@ -119,7 +119,7 @@ def test_added_and_removed_differ_by_more_than_hue(name: str, sight: str) -> Non
         assert difference(c[added], c[struck], sight) >= least, (added, struck)
     light = abs(seen(c["hunk-added"], sight)[0] - seen(c["hunk-struck"], sight)[0])
     assert light >= 0.08, "lightness alone tells them apart"
-    assert palette.face("hunk-added-word") != palette.face("hunk-struck-word")
+    assert palette.faces.get("hunk-added-word") != palette.faces.get("hunk-struck-word")
 
 
 @each("sight", ["everybody", *MIXED_UP])

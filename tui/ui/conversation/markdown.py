@@ -465,15 +465,11 @@ def _block(node: SyntaxTreeNode, work: Piecework, depth: int) -> list[StyledLine
     if kind == "table":
         return table_lines(_table(node), width)
     if kind == "heading":
-        more = _HEADINGS.get(node.tag, "bold")
-        return [StyledLine(row) for row in wrap(_inline(node, _heading(more)), width)]
+        style = palette.style("syntax-heading", more=_HEADINGS.get(node.tag, "bold"))
+        return [StyledLine(row) for row in wrap(_inline(node, style), width)]
     if node.children:
         return [StyledLine(row) for row in wrap(_inline(node, palette.style("foreground")), width)]
     return [StyledLine([(flat(inert(node.content)), palette.style("foreground"))])]
-
-
-def _heading(more: str) -> Style:
-    return theme.active().style("syntax-heading", more=more)
 
 
 def _narrower(work: Piecework, cells: int) -> Piecework:

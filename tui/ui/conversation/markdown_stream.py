@@ -98,7 +98,8 @@ class MarkdownStream:
         self.settled = 0
         """How many of `rows` will never change."""
         self._width = width
-        self._done: list[StyledLine] = []
+        self.done: list[StyledLine] = []
+        """The rows that are settled, for good."""
         self._open = ""
         """Source of the open end: complete lines that are not settled."""
         self._line = ""
@@ -134,13 +135,9 @@ class MarkdownStream:
     @property
     def carried(self) -> Carried:
         """For a stream that goes on with what is not settled."""
-        begun = self._begun or bool(self._done)
+        begun = self._begun or bool(self.done)
         gap = self._gap and not self._open
         return Carried(self._fence, begun, self._joined, self._head, self._nest, gap, self._middle)
-
-    def closed(self) -> list[StyledLine]:
-        """The rows that are settled, for good."""
-        return self._done
 
     def settle(self) -> None:
         """No more text comes here, but what is open may go on elsewhere."""
@@ -183,7 +180,7 @@ class MarkdownStream:
             if not middle and closes(line, self._fence.marker):
                 return self._close_fence()
             self._add_code(line, self._fence, middle)
-            return len(self._done)
+            return len(self.done)
         found = None if middle else _FENCE.match(line)
         if found is not None and (not found[1] or self._is_at_margin(line)):
             self._settle_open()
@@ -191,13 +188,13 @@ class MarkdownStream:
             self._begin()
             marker, language = found[2] or found[4], found[3] or found[5] or ""
             self._fence = Fence(marker, language, at, len(found[1]))
-            self._fence_from, self._fence_code = len(self._done), []
-            return len(self._done)
+            self._fence_from, self._fence_code = len(self.done), []
+            return len(self.done)
         self._gap = not line.strip()
         if not self._open:
             self._open_at = at
         self._open += f"{line}\n"
-        return len(self._done)
+        return len(self.done)
 
     def _is_at_margin(self, line: str) -> bool:
         """True if this line opens a fence that is in no item and no quote."""
@@ -232,7 +229,7 @@ class MarkdownStream:
     def _add_code(self, line: str, fence: Fence, middle: bool, *, plain: bool = False) -> None:
         code = line if middle else dedented(line, fence.indent)
         self._fence_code.append(code)
-        self._done += self._code(code, fence._replace(language="") if plain or middle else fence)
+        self.done += self._code(code, fence._replace(language="") if plain or middle else fence)
 
     def _code(
         self, code: str, fence: Fence, before: Sequence[Iterable[Piece]] = ()
@@ -246,23 +243,23 @@ class MarkdownStream:
         assert self._fence is not None
         fence, self._fence = self._fence, None
         if not self._fence_code:
-            return len(self._done)
+            return len(self.done)
         if fence.language and _spans_lines(self._fence_code):
             code = "\n".join(self._fence_code)
-            before = [line.pieces for line in self._done[self._fence_from :]]
-            self._done[self._fence_from :] = self._code(code, fence, before)
+            before = [line.pieces for line in self.done[self._fence_from :]]
+            self.done[self._fence_from :] = self._code(code, fence, before)
         return self._fence_from
 
     def _begin(self) -> None:
         """The empty row before a block."""
-        if (self._done or self._begun) and not self._joined:
-            self._done.append(StyledLine([]))
+        if (self.done or self._begun) and not self._joined:
+            self.done.append(StyledLine([]))
         self._joined = False
 
     def _settle_open(self) -> None:
         if found := self._rendered(self._open, self._open_at):
             self._begin()
-            self._done += found
+            self.done += found
         self._open, self._gap, self._head, self._nest = "", False, None, None
 
     def _rendered(self, source: str, at: int) -> list[StyledLine]:
@@ -315,20 +312,20 @@ class MarkdownStream:
     def paint(self, first: int) -> int:
         """Put the settled rows and the open end together; rows before ``first`` stay."""
         del self.rows[first:]
-        self.rows += self._done[first:]
-        self.settled = len(self._done)
+        self.rows += self.done[first:]
+        self.settled = len(self.done)
         line = self._line.removesuffix("\r")
         if self._fence is not None:
             # a line of backticks only may become the closing fence: not shown until it is clear
             if line.strip(" `~"):
                 done = len(self._fence_code)
                 self._add_code(line, self._fence, self._middle)
-                self.rows += self._done[self.settled :]
-                del self._done[self.settled :], self._fence_code[done:]
+                self.rows += self.done[self.settled :]
+                del self.done[self.settled :], self._fence_code[done:]
             return first
         at = self._open_at if self._open else self._at
         if found := self._rendered(self._shown(line), at):
-            if (self._done or self._begun) and not self._joined:
+            if (self.done or self._begun) and not self._joined:
                 self.rows.append(StyledLine([]))
             self.rows += found
         return first

@@ -181,7 +181,7 @@ def _in_markdown(view: BlockView, pattern: SearchPattern) -> Iterator[int]:
         at = end
         if at == block.length:
             stream.finish()
-        settled = stream.closed()
+        settled = stream.done
         yield _count(settled[done:], pattern)
         done = len(settled)
 

@@ -302,7 +302,7 @@ class TextView(BlockView):
         stream = MarkdownStream(self.inner, page.carried, page.start)
         stream.feed(self.block.text_between(page.start, self._texts[number + 1].start))
         stream.settle()
-        self._show(page, stream.closed(), 0)
+        self._show(page, stream.done, 0)
         self._closed_rows += page.height - before
 
     def source(self, number: int) -> str:
@@ -355,7 +355,7 @@ class TextView(BlockView):
         """End this page where all is settled; what is open begins the next one."""
         old = self._stream
         assert old is not None
-        self._show(page, old.closed(), first)
+        self._show(page, old.done, first)
         self._closed_rows, self._spent_s = self._closed_rows + page.height, 0.0
         start = self._read - old.unsettled
         new = TextPage(self, len(self.pages), start, old.carried)

@@ -20,7 +20,7 @@ from tui.engine.session import Session
 from tui.errors import EditRefused
 from tui.ui.editor.editor import Editor
 from tui.ui.editor.sides import FOLLOWS, EditorSide, Heading, Sides, Tab, Tabs
-from tui.ui.editor.view import View
+from tui.ui.editor.view import LF, View
 from tui.ui.keymap import shown
 from tui.ui.styled_text import inert
 
@@ -309,8 +309,8 @@ def _place(editor: Editor, workspace: Workspace) -> str:
         return ""
     line, col = view.cursor.position
     words = [f"{line + 1}:{col + 1}"]
-    if view.newline_words != "LF":
-        words.append(view.newline_words)
+    if (endings := view.newlines.word) != LF:
+        words.append(endings)
     if workspace.read_only(view.path):
         words.append("read-only")
     return " ".join(words)

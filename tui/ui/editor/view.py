@@ -90,7 +90,7 @@ class View:
         as many."""
         self._struck = 0
         """Lines from the first one that is shown on that were struck in the last picture."""
-        self._newlines = Newlines(buffer)
+        self.newlines = Newlines(buffer)
         self._width = 80
 
     @property
@@ -123,11 +123,6 @@ class View:
     def room(self) -> int:
         """Cells for the text of a row."""
         return max(self._width - gutter_width(self.digits), 1)
-
-    @property
-    def newline_words(self) -> str:
-        """The file's line endings: ``LF``, ``CRLF`` or ``mixed``."""
-        return self._newlines.word
 
     @property
     def written_line(self) -> int | None:
@@ -275,10 +270,6 @@ class View:
         rows = rows_in_sight(self, height, focused, decorations)
         return rows + [EditorRow()] * (height - len(rows))
 
-    def ending(self, line: int) -> str:
-        """The line's ending as a picture, if it is not like the others in the file."""
-        return self._newlines.picture(line)
-
     @property
     def wrapped(self) -> bool:
         """Lines go on in the next row."""
@@ -356,7 +347,7 @@ def rows_in_sight(
         ends[1][0],
         view.search.pattern is not None,
         frozenset(row for row, _ in view.brackets.pair or ()),
-        view.newline_words == MIXED,
+        view.newlines.word == MIXED,
         view.cursor.struck(first, last),
         view.struck_above(first),
     )
@@ -405,7 +396,7 @@ def _row(view: View, sight: UserMarks, part: Slice, kind: str, first: int) -> Ed
         part.phase,
         sight.wrapped and part.start > 0,
         part.last,
-        view.ending(line) if sight.mixed and part.last else "",
+        view.newlines.picture(line) if sight.mixed and part.last else "",
         line=line,
     )
 

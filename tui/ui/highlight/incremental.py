@@ -179,7 +179,8 @@ class IncrementalLines(ColouredLines):
         self._tail = tail
         self._knows_quotes = "tdqs" in self._lexer._tokens
         self._store = Store(lines)
-        self._regions = Regions(self._store, troubles)
+        self.regions = Regions(self._store, troubles)
+        """The parts with lines of their own."""
         self._entry: list[State | None] = [None] * len(lines)
         self._entry[0] = ROOT
         self._dirty: int | None = 0
@@ -204,7 +205,7 @@ class IncrementalLines(ColouredLines):
     @property
     def pending(self) -> bool:
         """True while some line may have other colours in the end."""
-        return self._dirty is not None or self._repair_at_s is not None or self._regions.pending
+        return self._dirty is not None or self._repair_at_s is not None or self.regions.pending
 
     @property
     def wait_s(self) -> float:
@@ -212,7 +213,7 @@ class IncrementalLines(ColouredLines):
         now = perf_counter()
         if self._dirty is not None:
             return max(self._quiet_at_s - now, 0.0)
-        waits = [self._regions.wait_s] if self._regions.pending else []
+        waits = [self.regions.wait_s] if self.regions.pending else []
         if self._repair_at_s is not None:
             waits.append(max(self._repair_at_s - now, 0.0))
         return min(waits, default=0.0)
@@ -232,7 +233,7 @@ class IncrementalLines(ColouredLines):
         """The spans of a line."""
         store = self._store
         outer = store.spans[line] if line < len(store.spans) else ()
-        return self._regions.spans(line, outer)
+        return self.regions.spans(line, outer)
 
     def edit(self, row: int, n_old: int, new: Sequence[str]) -> None:
         """Lines ``row .. row + n_old`` became ``new``."""
@@ -244,10 +245,10 @@ class IncrementalLines(ColouredLines):
         now = perf_counter()
         pause_s = _REPAIR_S * max(len(self._entry) / _REPAIR_LINES, 1.0)
         self._repair_at_s, self._quiet_at_s = now + pause_s, now + _QUIET_S
-        if not self._regions.at(row):
+        if not self.regions.at(row):
             # Their old colours do not fit them: where the lexer is far, a guess is better.
             self._store.known[row : row + n_new] = bytes(n_new)
-        taken = self._regions.edit(row, old, self._store.lines[row : row + n_new])
+        taken = self.regions.edit(row, old, self._store.lines[row : row + n_new])
         if self._dirty is None:
             if taken:
                 return
@@ -284,7 +285,7 @@ class IncrementalLines(ColouredLines):
                 self._forward(until, deadline)
             if self._dirty is not None and self._dirty <= until:
                 self._guess(max(first, self._dirty), until, deadline + budget_s / 2)
-        self._regions.advance(first, until, deadline)
+        self.regions.advance(first, until, deadline)
         return self._store.changed()
 
     def idle(self, budget_s: float) -> Range | None:
@@ -295,7 +296,7 @@ class IncrementalLines(ColouredLines):
             self._guess(max(first, self._dirty), min(until, len(self._entry) - 1), deadline)
             self._forward(len(self._entry), deadline)
         if self._dirty is None and perf_counter() < deadline:
-            self._regions.idle(deadline)
+            self.regions.idle(deadline)
             if self._repair_at_s is not None and perf_counter() >= self._repair_at_s:
                 self._look_over(deadline)
         return self._store.changed()
@@ -348,11 +349,6 @@ class IncrementalLines(ColouredLines):
     def store(self) -> Store:
         """The text and the spans."""
         return self._store
-
-    @property
-    def regions(self) -> Regions:
-        """The parts with lines of their own."""
-        return self._regions
 
     def _begin(self, *, whole: bool) -> LexerRun:
         start = self._above(self._dirty or 0)

@@ -85,7 +85,7 @@ class PromptBox(Vertical):
         self._completions = CompletionList()
         self._completions.room = lambda: self.prompt.region.y
         self._hint = Hint(session, self.prompt, self._queue)
-        self._editing = QueueEditing(
+        self.editing = QueueEditing(
             self.prompt, lambda: session.status, self._submit, self._queue_changed
         )
         self.prompt.completer.attachables = session.attachments
@@ -121,7 +121,7 @@ class PromptBox(Vertical):
     @property
     def draft(self) -> str:
         """All that is typed and not sent: the prompt's text, and a draft put aside for an edit."""
-        return "\n".join(filter(None, (self._typed(), self._editing.aside)))
+        return "\n".join(filter(None, (self._typed(), self.editing.aside)))
 
     def _typed(self) -> str:
         """With what the external editor has saved while it has the draft."""
@@ -151,7 +151,7 @@ class PromptBox(Vertical):
         status = self._session.status
         self.prompt.busy = status.busy
         self.prompt.waiting = bool(status.queued or status.asks)
-        if self._editing.sync(self._typed):
+        if self.editing.sync(self._typed):
             words = "The message was sent unedited; your edit is a draft now."
             self.notify(words, timeout=6, markup=False)
         self._show_queue()
@@ -232,8 +232,8 @@ class PromptBox(Vertical):
 
     def restore(self, text: str) -> None:
         """Put a text back into the draft; a message that is being edited stays as it is."""
-        if self._editing.active:
-            self._editing.set_aside(text)
+        if self.editing.active:
+            self.editing.set_aside(text)
         else:
             self.prompt.restore(text)
 
@@ -317,19 +317,15 @@ class PromptBox(Vertical):
 
     # -- the queue
 
-    def leave_edit(self) -> bool:
-        """Leave the queued message that is edited as it was; False: none is."""
-        return self._editing.leave()
-
     def on_entered(self, message: Entered) -> None:
         """A message that was edited goes back to its place, or is steered with instead."""
-        if not self._editing.active:
+        if not self.editing.active:
             return
         message.stop()
         if message.how != "steer" or not message.text:
-            self._editing.put_back(message.text)
+            self.editing.put_back(message.text)
             return
-        self._editing.take_out()
+        self.editing.take_out()
         self.post_message(Entered(message.text, "steer"))
         self._submit(HoldQueued(None))
 
@@ -337,7 +333,7 @@ class PromptBox(Vertical):
         """The last queued message leaves the queue for the prompt."""
         message.stop()
         queued = self._session.status.queued
-        if queued and not self._editing.active:
+        if queued and not self.editing.active:
             self.prompt.restore(queued[-1])
             self._submit(Unqueue(len(queued) - 1))
 
@@ -355,23 +351,23 @@ class PromptBox(Vertical):
             return
         text = queued[at]
         if message.what == "edit":
-            self._editing.begin(at)
+            self.editing.begin(at)
             self.focus_prompt()
             return
-        if self._editing.place == at:
-            self._editing.leave()
+        if self.editing.place == at:
+            self.editing.leave()
         self._submit(Unqueue(at))
         if message.what == "remove":
             self.prompt.past.add(text)
         else:
-            self._editing.leave()
+            self.editing.leave()
             self.focus_prompt()
             self.post_message(Entered(text))
 
     def _show_queue(self) -> None:
         status = self._session.status
         self.prompt.suggest(status.prompts if status.suggestion else [], status.suggestion)
-        place = self._editing.place
+        place = self.editing.place
         self._queue.show(status.queued, status.steering, status.steering_fates, place)
         if self.screen.focused is self._queue and not status.queued:
             self.focus_prompt()

@@ -267,7 +267,7 @@ class DiffPainter:
             style = self._style(shown, start, back)
             if any(a <= start < b for a, b in side.ranges):
                 over = _WORDS.get(side.kind, "panel")
-                more = "bold underline" if form.plain else self.palette.face(over)
+                more = "bold underline" if form.plain else self.palette.faces.get(over, "")
                 style = self.palette.legible(style + self.palette.style("", over, more))
             yield start, end, style
 

@@ -236,7 +236,7 @@ class TurnActions:
         else:
             editor, box = self._panes.editor, self._panes.prompt_box
             closing = (box.close_list, self._panes.transcript.close_search, box.refuse)
-            behind = (box.leave_edit, editor.dock.leave, editor.find.close, self.leave_guide)
+            behind = (box.editing.leave, editor.dock.leave, editor.find.close, self.leave_guide)
             if not any(close() for close in (*closing, *behind)):
                 did = not (self._screen.focused is box.prompt and not box.prompt.text)
                 self._screen.app.clear_notifications()
@@ -272,7 +272,7 @@ class TurnActions:
             self._session.submit(Interrupt())
         elif self._session.status.running:
             self._session.submit(StopCommand())
-        elif box.leave_edit() or box.prompt.clear_draft():
+        elif box.editing.leave() or box.prompt.clear_draft():
             return
         elif now_s < self._quit_until_s:
             self._screen.app.call_later(self._screen.app.action_quit)
@@ -332,7 +332,7 @@ class TurnActions:
             return
         self._session.submit(Accept((hunk.id,)))
         if self._edited_in_review and self._session.workspace.hunk_list.has_waiting():
-            self._open_review(None, "", after=hunk.id)
+            self.review_turn(after=hunk.id)
         elif transcript.selection.select_pending():
             self._screen.set_focus(transcript)
         else:
@@ -345,15 +345,13 @@ class TurnActions:
         else:
             self._screen.notify("No hunk is waiting for a decision.", timeout=3, markup=False)
 
-    def review_turn(self) -> None:
-        """Review the whole turn, on a screen of its own."""
-        self._open_review(None, "")
+    def review_turn(
+        self, against: Against | None = None, path: str = "", *, after: int = 0
+    ) -> None:
+        """Review the whole turn on a screen of its own, from behind a hunk on.
 
-    def show_diff(self, against: Against, path: str) -> None:
-        """Show a file, or all that differ, against something."""
-        self._open_review(against, path)
-
-    def _open_review(self, against: Against | None, path: str, *, after: int = 0) -> None:
+        Or a file, or all that differ, ``against`` something.
+        """
         from tui.ui.review.screen import ReviewScreen
 
         app = self._screen.app
@@ -546,7 +544,7 @@ class SlashCommands:
         elif name == "theme":
             return self._set_theme(argument)
         elif name == "diff":
-            self._turn.show_diff(*diff_asked(argument))
+            self._turn.review_turn(*diff_asked(argument))
         elif name == "connect":
             self._screen.app.call_later(self._screen.app.run_action, f"connect({argument!r})")
         elif name in ("resume", "fork"):

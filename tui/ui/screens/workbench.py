@@ -142,7 +142,7 @@ class Workbench(PaintedScreen):
             self._tell(trouble)
         if notices.diff is not None:
             path, against = notices.diff
-            self.turn_actions.show_diff(against, path)
+            self.turn_actions.review_turn(against, path)
         if self.turn_actions.over is not None:
             self.turn_actions.over(notices)
         if self.guide is not None:

@@ -68,14 +68,10 @@ class OutputPipe:
         self._written = self._taken = 0
         self._marks: list[int] = []
         """Where the flushes that wait end, in bytes taken."""
-        self._listening = self._scheduled = self._missed = False
+        self.behind = self._scheduled = self._missed = False
+        """The terminal has not taken all yet: a frame painted now would only wait."""
         self.gone = False
         """The terminal was closed: nothing is written any more."""
-
-    @property
-    def behind(self) -> bool:
-        """The terminal has not taken all yet: a frame painted now would only wait."""
-        return self._listening
 
     def write(self, text: str, *, must: bool = False) -> None:
         """Queue text; it goes out with the next `flush`, or at the end of this turn of the loop.
@@ -99,7 +95,7 @@ class OutputPipe:
         self._scheduled = False
         if self._taken > (self._marks[-1] if self._marks else self._written):
             self._marks.append(self._taken)
-        if not self._listening:
+        if not self.behind:
             self._pump()
 
     def finish(self, deadline_s: float, last: str = "") -> None:
@@ -174,9 +170,9 @@ class OutputPipe:
             self._stamp("painted", str(self.frames))
 
     def _listen(self, wanted: bool) -> None:
-        if wanted == self._listening:
+        if wanted == self.behind:
             return
-        self._listening = wanted
+        self.behind = wanted
         if self._loop.is_closed():
             return
         if wanted:

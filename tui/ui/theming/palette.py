@@ -83,12 +83,13 @@ class Palette:
     def __init__(
         self, name: str, title: str, dark: bool, colours: dict[str, str], faces: dict[str, str]
     ) -> None:
-        """``colours`` must be complete; ``faces`` are Rich attributes by name of a colour."""
+        """``colours`` must be complete."""
         self.name = name
         self.title = title
         self.dark = dark
         self.colours = colours
         self.faces = faces
+        """The Rich attributes that the theme gives to what has a colour; of most none."""
         self._styles: dict[tuple[str, str, str], Style] = {}
         self._tokens: dict[object, Style] = {}
         self._legible: dict[Style, Style] = {}
@@ -109,10 +110,6 @@ class Palette:
             )
             self._styles[key] = style
         return style
-
-    def face(self, colour: str) -> str:
-        """The Rich attributes that the theme gives to what has this colour; mostly none."""
-        return self.faces.get(colour, "")
 
     def legible(self, style: Style) -> Style:
         """The style, its text made lighter or darker if it does not read on its background.
