@@ -8,6 +8,7 @@ from dataclasses import replace
 from tests.support.fakes import World, settle
 from tests.support.judged_runs import Files, asks, changes, has, judged
 from tests.support.stored_sessions import resumed, stored
+from tests.support.tables import each
 from tui.core.conversation import Block, BlockKind
 from tui.core.document.hunk import Decision
 from tui.core.run_report import FailedTest, RunReport
@@ -122,7 +123,7 @@ async def test_it_can_be_stopped_and_leaves_nothing_behind() -> None:
     world.session.submit(intents.StopCommand())
     await settle()
     assert world.session.at_rest
-    assert len(judge.ended) == len(judge.commands) == 2
+    assert len(judge.ended) == len(judge.commands) == 1
     assert all(shadow.closed for shadow in world.shadows.made)
     card = [b for b in world.session.transcript.blocks if b.kind is BlockKind.RUN][-1]
     assert (card.state, card.text) == ("cut", "[stopped]\n")
@@ -217,3 +218,15 @@ async def test_a_module_that_a_hunk_took_away_is_blamed_on_it() -> None:
     world.verify = replace(world.verify, reader=reads, part=None)
     changes(world, 0, 2, 4)
     assert (await blame(world)).text.startswith("hunk 3 breaks test_a · a.py:5\n")
+
+
+@each("broken", [(12,), (2, 12)])
+async def test_runs_that_disturb_each_other_are_seen_one_by_one(broken: tuple[int, ...]) -> None:
+    """A port, or a database: what fails beside another run only is no fault of a hunk."""
+    world, judge = judged(20, lambda files: ["test_a"] if has(files, *broken) else [], width=3)
+    judge.port = True
+    changes(world, *range(0, 20, 2))
+    lines = (await blame(world)).text.splitlines()
+    some = "hunk 7 breaks" if len(broken) == 1 else "hunks 2 and 7 together break"
+    assert lines[0].startswith(f"{some} test_a")
+    assert lines[-1].endswith("log2 3.3 · one by one, as they disturb each other")

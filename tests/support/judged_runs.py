@@ -34,6 +34,9 @@ class Judge(FakeRunner):
         """Why nothing runs in a shadow, by its id."""
         self.together = False
         """The tests fail only where all of them run."""
+        self.port = False
+        """The tests want one port: of runs side by side only the first passes."""
+        self._running = 0
 
     async def run(
         self,
@@ -48,17 +51,24 @@ class Judge(FakeRunner):
         texts = how.shadow.texts if isinstance(how.shadow, FakeShadow) else {}
         files = {**self.disk, **texts}
         self.seen.append(files)
+        self._running += 1
+        taken = self.port and self._running > 1
+        failed = ["test_a"] if taken else self.failing(files)
+        await asyncio.sleep(0)
         await super().run(command, output, deadline_s, how)
-        failed = self.failing(files)
+        self._running -= 1
         if "only" in command:
             failed = [one for one in failed if one in command and not self.together]
-        output("\n".join([*failed, f"skipped:{self.skipped(files)}"]).encode())
+        why = ["!"] * taken
+        output("\n".join([*why, *failed, f"skipped:{self.skipped(files)}"]).encode())
         return RunResult(int(bool(failed)), self.seconds)
 
 
 def read(output: str, passed: bool) -> RunReport:
     *names, skipped = output.split()
-    failed = tuple(FailedTest(name, message="assert 1 == 2") for name in names)
+    why = "OSError: taken" if "!" in names else "assert 1 == 2"
+    names = [name for name in names if name != "!"]
+    failed = tuple(FailedTest(name, message=why) for name in names)
     out = int(skipped.removeprefix("skipped:"))
     return RunReport(failed, counts=RunCounts(10 - len(names) - out, len(names), out))
 

@@ -8,8 +8,8 @@ find that it broke something. What the workers of a cluster cannot judge is judg
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import NamedTuple
 
@@ -24,7 +24,7 @@ from tui.core.text.carried import carried_text
 from tui.core.text.diff import blocks
 from tui.core.text.rows import keep_ends
 from tui.engine.baseline import run_again
-from tui.engine.judging import judge, judged
+from tui.engine.judging import JudgingPlaces, judge, judged
 from tui.engine.ports import Ports, RunResult, Shadows, VerifyCommand
 from tui.engine.verifier_plan import Verdict, verdict_of
 from tui.errors import EditRefused, FileRefused
@@ -50,41 +50,6 @@ class _Said(NamedTuple):
 
 _Run = tuple[RunResult, RunReport]
 THEY_MEET = "tests of attempts disturb each other, by a port or a file: they run one by one now"
-
-
-class _JudgingPlace:
-    """Where a run goes on."""
-
-    def __init__(self) -> None:
-        self.met = False
-        """Another one went on meanwhile."""
-
-
-class JudgingPlaces:
-    """So many runs go on side by side; one that must meet no other waits until it is alone."""
-
-    def __init__(self, count: int) -> None:
-        self._count, self._free = count, asyncio.Semaphore(count)
-        self._in_turn = asyncio.Lock()
-        self._taken: list[_JudgingPlace] = []
-        self.one_by_one = False
-        """From now on all are alone."""
-
-    @asynccontextmanager
-    async def one(self, *, alone: bool = False) -> AsyncIterator[_JudgingPlace]:
-        """Wait for a place, and leave it at the end."""
-        async with AsyncExitStack() as ends:
-            if alone or self.one_by_one:
-                await ends.enter_async_context(self._in_turn)
-                for _ in range(self._count - 1):
-                    await ends.enter_async_context(self._free)
-            await ends.enter_async_context(self._free)
-            place = _JudgingPlace()
-            for other in self._taken:
-                other.met = place.met = True
-            self._taken.append(place)
-            ends.callback(self._taken.remove, place)
-            yield place
 
 
 class AttemptJudge:

@@ -20,7 +20,7 @@ from tui.core.files import digest_of
 from tui.core.programs import RunResult, Shadow
 from tui.core.run_report import RunReport, brought_in
 from tui.core.text.buffer import Buffer
-from tui.engine.judging import judged
+from tui.engine.judging import JudgingPlaces, judged
 from tui.engine.ports import Part, VerifyCommand
 from tui.engine.services import Services
 from tui.errors import FileRefused
@@ -168,7 +168,11 @@ class _Search:
         self._free: list[Shadow] = []
         self._known: dict[bytes, Outcome] = {}
         """By the texts that a run saw: other hunks may come to the same."""
-        self._places = asyncio.Semaphore(self._ports.side_by_side)
+        self._places = JudgingPlaces(self._ports.side_by_side)
+        self._met = False
+        """Some runs went on side by side."""
+        self._usual = set[tuple[str, str]]()
+        """Tests and reasons that are not for what ran beside them."""
         self._runs = 0
         self._began_s = self._ports.clock.now()
 
@@ -186,12 +190,23 @@ class _Search:
     async def _run(self) -> None:
         whole = frozenset(self._hunks)
         if self._seen is None:
-            on_all, on_none = await asyncio.gather(self._see(whole), self._see(frozenset()))
+            on_all = await self._see(whole, alone=True)
+            on_none = await self._see(frozenset(), alone=True)
         else:
             on_all, on_none = (self._seen.report, self._seen.outcome), None
         await self._narrow(whole, on_all, on_none)
-        self.blame = Blame(self._hunks, self._ports.side_by_side, on_all[1])
-        work = self.blame.trials()
+        self._usual.update(on_all[1].failed.items())
+        self.blame = first = Blame(self._hunks, self._ports.side_by_side, on_all[1])
+        await self._drive(first)
+        if first.flaky and self._met:  # by themselves, or for what ran beside them
+            self._places.one_by_one = True
+            self._known.clear()
+            again = Blame(self._hunks, 1, on_all[1])
+            await self._drive(again)
+            self.blame = again
+
+    async def _drive(self, blame: Blame) -> None:
+        work = blame.trials()
         with suppress(StopIteration):
             batch = next(work)
             while True:
@@ -221,27 +236,36 @@ class _Search:
             self._part, self._known = Part(), known
 
     async def _outcome(self, trial: Trial) -> Outcome:
-        _, outcome = await self._see(trial.hunks, again=trial.again)
+        _, outcome = await self._see(trial.hunks, alone=trial.again)
+        strange = outcome.failed.items() - (self._usual if trial.hunks else set())
+        if strange and self._met and not trial.again:
+            beside, (_, outcome) = outcome, await self._see(trial.hunks, alone=True)
+            self._usual |= outcome.failed.items()
+            self._places.one_by_one |= outcome.failed != beside.failed
         return outcome
 
-    async def _see(self, hunks: Subset, *, again: bool = False) -> tuple[RunReport, Outcome]:
-        """What a run with these hunks says; known ones are not run ``again`` unless asked."""
+    async def _see(self, hunks: Subset, *, alone: bool = False) -> tuple[RunReport, Outcome]:
+        """What a run with these hunks says; known ones are not run again unless ``alone``.
+
+        Then nothing runs beside it, which may have the same port, file or database.
+        """
         files = await asyncio.to_thread(self.screen.files, hunks)
         key = digest_of(files)
-        if key in self._known and not again:
+        if key in self._known and not alone:
             return RunReport(), self._known[key]
         shadows, report, outcome = self._ports.shadows, RunReport(), Outcome(unclear=True)
         if shadows is None:
             return report, outcome
         with suppress(FileRefused):
-            async with self._places:
+            async with self._places.one(alone=alone) as place:
                 shadow = self._free.pop() if self._free else await shadows().make({})
                 try:
                     await shadow.hold(files)
                     report, outcome = await self._judged(shadow)
                 finally:
                     self._free.append(shadow)
-        self._known.setdefault(key, outcome)
+                    self._met |= place.met
+        self._known[key] = outcome
         return report, outcome
 
     async def _judged(self, shadow: Shadow) -> tuple[RunReport, Outcome]:
@@ -264,7 +288,9 @@ class _Search:
         seconds = self._ports.clock.now() - self._began_s
         runs = f"{self._runs} run{'s' * (self._runs != 1)} in {seconds:.1f} s"
         count = len(self._hunks)
-        return f"{runs} · {count} hunk{'s' * (count != 1)}, log2 {log2(count):.1f}"
+        apart = self._places.one_by_one and not self.blame.flaky
+        meet = " · one by one, as they disturb each other" * apart
+        return f"{runs} · {count} hunk{'s' * (count != 1)}, log2 {log2(count):.1f}{meet}"
 
 
 def of_run(result: RunResult, report: RunReport) -> Outcome:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
 
 from tui.core.programs import Shadow
 from tui.core.run_report import RunReport
@@ -12,6 +13,41 @@ from tui.engine.ports import Part, Runner, RunResult, Shadows, VerifyCommand
 from tui.engine.verifier_plan import run_options, whole_argv
 
 _OUTPUT_BYTES = 400_000
+
+
+class _JudgingPlace:
+    """Where a run goes on."""
+
+    def __init__(self) -> None:
+        self.met = False
+        """Another one went on meanwhile."""
+
+
+class JudgingPlaces:
+    """So many runs go on side by side; one that must meet no other waits until it is alone."""
+
+    def __init__(self, count: int) -> None:
+        self._count, self._free = count, asyncio.Semaphore(count)
+        self._in_turn = asyncio.Lock()
+        self._taken: list[_JudgingPlace] = []
+        self.one_by_one = False
+        """From now on all are alone."""
+
+    @asynccontextmanager
+    async def one(self, *, alone: bool = False) -> AsyncIterator[_JudgingPlace]:
+        """Wait for a place, and leave it at the end."""
+        async with AsyncExitStack() as ends:
+            if alone or self.one_by_one:
+                await ends.enter_async_context(self._in_turn)
+                for _ in range(self._count - 1):
+                    await ends.enter_async_context(self._free)
+            await ends.enter_async_context(self._free)
+            place = _JudgingPlace()
+            for other in self._taken:
+                other.met = place.met = True
+            self._taken.append(place)
+            ends.callback(self._taken.remove, place)
+            yield place
 
 
 async def judged(
