@@ -201,3 +201,17 @@ async def test_the_summary_goes_through_the_editor_and_the_draft_stays(
         assert app.bench.prompt_box.prompt.text == "draft"
     assert editor.given == ["What is certain."]
     assert session.intents == [EditSummary("shorter")]
+
+
+async def test_a_summary_in_the_editor_is_not_kept_as_the_draft(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    session = ScriptedSession()
+    session.summary.text = "What is certain."
+    async with running(session) as (app, pilot):
+        monkeypatch.setattr(app, "suspend", nullcontext)
+        box = app.bench.prompt_box
+        box.external_editor = editor = OpenEditor(Edited(None))
+        await pilot.press(*"/compact show", "enter", *"draft")
+        await until(pilot, lambda: editor.given != [])
+        assert box.draft == "draft"

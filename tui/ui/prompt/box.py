@@ -92,7 +92,9 @@ class PromptBox(Vertical):
         self.external_editor: ExternalEditor | None = None
         """Where the draft can be edited, too."""
         self._lent: str | None = None
-        """The draft that the editor has been given; the terminal is the editor's."""
+        """The draft, while the editor has it."""
+        self._lending = False
+        """The editor has a text, and the terminal."""
         self._typing = False
         """Words for the model stand in the prompt."""
         self._refusal: Field | None = None
@@ -404,7 +406,7 @@ class PromptBox(Vertical):
         message.stop()
         if (editor := self._free_editor()) is not None:
             self.prompt.search.end()
-            given = self.prompt.whole
+            given = self._lent = self.prompt.whole
             self._lend(editor, given, partial(self._take_up, given))
 
     def lend(self, text: str, take: Callable[[str], None]) -> None:
@@ -418,10 +420,10 @@ class PromptBox(Vertical):
         why_not = "There is no editor to open here." if editor is None else editor.refusal()
         if why_not:
             self.notify(inert(why_not), severity="warning", timeout=8, markup=False)
-        return None if why_not or self._lent is not None else editor
+        return None if why_not or self._lending else editor
 
     def _lend(self, editor: ExternalEditor, text: str, take: Callable[[str], None]) -> None:
-        self._lent = self.prompt.whole
+        self._lending = True
         self.run_worker(self._edit(editor, text, take), name="editor", group="editor")
 
     async def _edit(self, editor: ExternalEditor, text: str, take: Callable[[str], None]) -> None:
@@ -433,7 +435,7 @@ class PromptBox(Vertical):
         except SuspendNotSupported:
             edited = Edited(edited.text, "This terminal cannot run another program.")
         finally:  # also where the terminal is gone meanwhile
-            self._lent = None
+            self._lent, self._lending = None, False
             if edited.text is not None:
                 take(edited.text)
             if edited.said:
