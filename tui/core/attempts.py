@@ -13,6 +13,7 @@ from typing import Literal
 
 from msgspec import Struct
 
+from tui.core.files import first_of
 from tui.core.wire.efforts import EFFORTS, Effort
 
 MOST = 256
@@ -275,22 +276,17 @@ def result_words(result: Result) -> str:
         "": "not judged",
     }.get(result.verdict, "")
     if result.verdict == "failed":
-        words = [f"breaks {_named(result.broke)}"] if broke else []
-        words += [f"{_named(result.failed)} still fail{'s' * (failed == 1)}"] if failed else []
+        words = [f"breaks {first_of(result.broke, _MOST_NAMED)}"] if broke else []
+        still = f"still fail{'s' * (failed == 1)}"
+        words += [f"{first_of(result.failed, _MOST_NAMED)} {still}"] if failed else []
         told = " and ".join(words) or "fails"
     if result.uncounted:
-        told += f", without its changes of {_named(result.uncounted)}"
+        told += f", without its changes of {first_of(result.uncounted, _MOST_NAMED)}"
     return f"{told} ({result.why})" if result.why else told
 
 
 def _count(failed: int) -> str:
     return f"{failed} test{'s fail' if failed != 1 else ' fails'}"
-
-
-def _named(names: Sequence[str]) -> str:
-    more = len(names) - _MOST_NAMED
-    named = ", ".join(names[:_MOST_NAMED])
-    return f"{named} and {more} more" if more > 0 else named
 
 
 def passes_at(k: int, tried: int, green: int) -> float:

@@ -19,7 +19,7 @@ from tui.core.attachments import span_words
 from tui.core.document.file_record import UserChange
 from tui.core.document.hunk import OPEN, Decision, Hunk, Stage
 from tui.core.document.report import HunkAccount, Presence, QuoteQuota, shown
-from tui.core.files import GitMove, file_block
+from tui.core.files import GitMove, file_block, first_of
 from tui.core.steps import Work, finished, in_parts
 from tui.core.text.buffer import Buffer
 from tui.core.text.change_set import Position
@@ -447,9 +447,8 @@ _MOST_NAMED = 100
 """Files of which only the places that changed are named."""
 
 
-def _some(paths: Sequence[str], limit: int = 100) -> str:
-    more = f" and {len(paths) - limit} more" if len(paths) > limit else ""
-    return ", ".join(map(shown, paths[:limit])) + more
+def _some(paths: Sequence[str]) -> str:
+    return first_of([*map(shown, paths)], _MOST_NAMED)
 
 
 State = tuple[Stage, Decision, str, Presence]

@@ -58,6 +58,12 @@ def counted(number: int, thing: str) -> str:
     return f"{number:,} {thing}{'' if number == 1 else 's'}"
 
 
+def first_of(names: Sequence[str], most: int) -> str:
+    """The first of them: ``a.py, b.py and 3 more``."""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
+
+
 MAX_BYTES = 8 * 1024 * 1024
 MAX_LINES = 200_000
 PICTURE_BYTES = 64 * 1024

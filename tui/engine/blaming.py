@@ -16,7 +16,7 @@ from tui.core.blame import THE_RUN, Blame, Culprit, Outcome, Subset, Trial, outc
 from tui.core.conversation import Block, BlockKind
 from tui.core.document.disk_plan import StillScreen
 from tui.core.document.hunk import BREAKS, Hunk
-from tui.core.files import digest_of
+from tui.core.files import digest_of, first_of
 from tui.core.programs import RunResult, Shadow
 from tui.core.run_report import RunReport, brought_in
 from tui.core.text.buffer import Buffer
@@ -358,9 +358,7 @@ def _numbers(ids: Iterable[int]) -> str:
 
 def _tests(tests: Sequence[str]) -> str:
     """The first few of them."""
-    more = len(tests) - _MOST_NAMED
-    named = ", ".join(map(_test, tests[:_MOST_NAMED]))
-    return f"{named} and {more} more" if more > 0 else named
+    return first_of([*map(_test, tests)], _MOST_NAMED)
 
 
 def _test(test: str) -> str:

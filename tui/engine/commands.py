@@ -18,6 +18,7 @@ from msgspec.structs import replace
 
 from tui.core.conversation import Block, BlockState, HistoryEntry
 from tui.core.document.workspace import Workspace
+from tui.core.files import first_of
 from tui.core.programs import RunOptions, RunResult, Sandbox, Shadow, is_below
 from tui.engine import intents
 from tui.engine.intents import Intent
@@ -464,8 +465,7 @@ def not_on_disk(workspace: Workspace) -> str:
     ]
     unsaved = [path for path in workspace.buffers if workspace.is_dirty(path)]
     parts += [f"unsaved changes in {path}" for path in unsaved if path not in pending]
-    more = f" and {len(parts) - 5} more" if len(parts) > 5 else ""
-    return ", ".join(parts[:5]) + more
+    return first_of(parts, 5)
 
 
 def ending(result: RunResult, deadline_s: float) -> str:

@@ -28,6 +28,7 @@ from tui.core.conversation import Block, BlockKind, HistoryEntry, user_item
 from tui.core.document.hunk import Decision, Hunk
 from tui.core.document.line_notes import Note
 from tui.core.document.report import HunkAccount, hunk_words, row_words, shown
+from tui.core.files import first_of
 from tui.core.instructions import MAP_TITLE
 from tui.core.recall import PastItem, Recollection, recalled
 from tui.core.run_report import FailedTest
@@ -613,6 +614,5 @@ def _verdict(block: Block) -> str:
 
 def _failed(how: str, failed: Sequence[FailedTest]) -> str:
     """What failed in this way, by name; empty: nothing."""
-    names = ", ".join(one.name for one in failed[:10])
-    more = f" and {len(failed) - 10} more" if len(failed) > 10 else ""
-    return f"{how}: {names}{more}" if names else ""
+    names = first_of([one.name for one in failed], 10)
+    return f"{how}: {names}" if names else ""

@@ -17,7 +17,7 @@ from typing import Protocol
 from msgspec import Struct
 from msgspec.structs import replace
 
-from tui.core.files import FileRead
+from tui.core.files import FileRead, first_of
 from tui.core.inert_text import inert
 from tui.core.instructions import HAVE_CHANGED, OF_FOLDER, RULES_NAME
 from tui.core.project_words import (
@@ -261,8 +261,7 @@ class ProjectWords:
             left -= len(one.sent)
             parts.append(f"{HAVE_CHANGED if changed else ''}{_quoted(one)}")
         if unquoted:
-            more = f" and {len(unquoted) - 100} more" if len(unquoted) > 100 else ""
-            which = ", ".join(unquoted[:100]) + more
+            which = first_of(unquoted, 100)
             parts.append(
                 f"More instructions, to be read before you edit beside or below them: {which}"
             )

@@ -29,7 +29,7 @@ from tui.core.document.hunk import Hunk, Stage
 from tui.core.document.report import QuoteQuota, landing_report, not_kept, shown
 from tui.core.document.workspace import Workspace
 from tui.core.edit_stream import Channel, Format
-from tui.core.files import counted, file_blocks
+from tui.core.files import counted, file_blocks, first_of
 from tui.core.inert_text import inert
 from tui.core.instructions import STOPPED_BY_ACCIDENT
 from tui.core.meter import Cost, MeterView
@@ -46,7 +46,7 @@ from tui.core.session_record import (
     sha_of,
 )
 from tui.core.steps import Work, finished, in_parts
-from tui.core.text.diff import line_changes
+from tui.core.text.diff import line_changes, same_start
 from tui.core.text.rows import rows_text
 from tui.core.wire.efforts import AUTO_EFFORT, EFFORTS
 from tui.engine.commands import gone
@@ -441,8 +441,9 @@ class Resuming:
         words = [self._opening(), *_hunk_words(self._found)]
         words += [f"what cannot be read any more is left out: {self._lost:,}"] * bool(self._lost)
         words += ["duetto ended in the last turn: its answer is cut"] * bool(died)
-        words += [_changed_words([path for path, *_ in changed])] * bool(changed)
-        named = _list([inert(one) for one in away[:_NAMED]], len(away))
+        which = first_of([inert(path) for path, *_ in changed], _NAMED)
+        words += [f"changed on the disk since: {which}"] * bool(changed)
+        named = first_of([*map(inert, away)], _NAMED)
         words += [f"attached before, cannot be read now: {named}"] * bool(away)
         blocks = services.state.transcript.blocks
         if words != [blocks[-1].text if blocks else ""]:  # nothing was done since it was said
@@ -542,19 +543,13 @@ def _type_again(workspace: Workspace, hunk: Hunk, text: str) -> None:
     if start is None or end is None:
         return
     now = rows_text(workspace.buffers[hunk.path], start.line, end.line)
-    same = _same(now, text)
-    behind = _same(now[same:][::-1], text[same:][::-1])
+    same = same_start(now, text)
+    behind = same_start(now[same:][::-1], text[same:][::-1])
     first, last = (
         (start.line + now.count("\n", 0, at), at - now.rfind("\n", 0, at) - 1)
         for at in (same, len(now) - behind)
     )
     workspace.edit(hunk.path, first, last, text[same : len(text) - behind])
-
-
-def _same(one: str, other: str) -> int:
-    """How many characters they begin with alike."""
-    pairs = enumerate(zip(one, other, strict=False))
-    return next((n for n, (a, b) in pairs if a != b), min(len(one), len(other)))
 
 
 def _block(said: BlockSaid) -> Block:
@@ -613,16 +608,4 @@ def _hunk_words(found: BroughtBack) -> list[str]:
 
 def _numbered(hunks: Sequence[Hunk]) -> str:
     """``hunk 3 (a.py), hunk 5 (b.py) and 2 more``."""
-    named = [f"hunk {hunk.id} ({inert(hunk.path)})" for hunk in hunks[:_NAMED]]
-    return _list(named, len(hunks))
-
-
-def _changed_words(paths: Sequence[str]) -> str:
-    return (
-        f"changed on the disk since: {_list([inert(path) for path in paths[:_NAMED]], len(paths))}"
-    )
-
-
-def _list(named: Sequence[str], count: int) -> str:
-    more = f" and {count - len(named)} more" if count > len(named) else ""
-    return ", ".join(named) + more
+    return first_of([f"hunk {hunk.id} ({inert(hunk.path)})" for hunk in hunks], _NAMED)

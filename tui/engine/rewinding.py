@@ -23,7 +23,7 @@ from tui.core.document.line_notes import Note
 from tui.core.document.report import shown
 from tui.core.document.review import is_undoable
 from tui.core.document.rewind import Swap, swapped
-from tui.core.files import counted
+from tui.core.files import counted, first_of
 from tui.core.inert_text import inert
 from tui.core.patches.past_hunks import bringing_back
 from tui.core.session_record import FileSwap, HunkMade, HunkWas, Rewound
@@ -238,7 +238,7 @@ class Rewinding:
         others = [file.path for file in plan.files if file.others]
         if not others:
             return set()
-        which = _listed(others)
+        which = first_of(others, NAMED)
         plural = "them" if others[1:] else "it"
         answer = await self._services.state.questions.ask(
             f"Another program changed {which} since: rewind {plural}, too?",
@@ -404,7 +404,7 @@ class Rewinding:
         services, history = self._services, self._services.requests.history
         how = "are as they are in the editor now"
         if plan.part != "talk" and named:
-            how = f"{_listed(named)} {'are' if named[1:] else 'is'} as before that"
+            how = f"{first_of(named, NAMED)} {'are' if named[1:] else 'is'} as before that"
             how += ", with what the user typed since"
         elif plan.part != "talk":
             how = "are as they were"
@@ -444,7 +444,7 @@ class Rewinding:
         lines = [f"rewound {what}to {plan.place}: /rewind forward takes that back"]
         if files:
             count = counted(len(files), "file")
-            lines.append(f"{count} as before: {_listed(list(map(inert, files)))}")
+            lines.append(f"{count} as before: {first_of([*map(inert, files)], NAMED)}")
         lines += [f"stays as it is: {one}" for one in stays[:NAMED]]
         if len(stays) > NAMED:
             lines.append(f"and {len(stays) - NAMED} more stay as they are")
@@ -599,11 +599,6 @@ class Rewinding:
 
 def _plain(text: str) -> bytes:
     return text.encode("utf-8", "surrogatepass")
-
-
-def _listed(paths: Sequence[str]) -> str:
-    more = f" and {len(paths) - NAMED} more" if len(paths) > NAMED else ""
-    return ", ".join(paths[:NAMED]) + more
 
 
 def _swaps_of(resuming: Resuming, files: Iterable[FileSwap]) -> list[Swap]:

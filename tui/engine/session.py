@@ -17,6 +17,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
 
 from tui.core.document.workspace import Workspace
+from tui.core.files import first_of
 from tui.core.inert_text import brief, inert
 from tui.core.text.change_set import Position
 from tui.core.unsaved import Unsaved
@@ -723,8 +724,7 @@ def reasons_to_stay(session: Session, draft: str) -> list[str]:
     """What would be left behind, in sentences that are safe to show."""
     status, reasons = session.status, []
     if unsaved := unsaved_paths(session):
-        more = f" and {len(unsaved) - 3} more" if len(unsaved) > 3 else ""
-        reasons.append(f"Not saved: {', '.join(map(inert, unsaved[:3]))}{more}.")
+        reasons.append(f"Not saved: {first_of([*map(inert, unsaved)], 3)}.")
     pending = sum(hunk.decidable for hunk in session.workspace.hunks)
     if pending:
         plural = "s" if pending > 1 else ""

@@ -11,7 +11,7 @@ from enum import StrEnum
 
 from msgspec import Struct
 
-from tui.core.files import FileRead
+from tui.core.files import FileRead, first_of
 
 
 class State(StrEnum):
@@ -114,10 +114,7 @@ def told(findings: Sequence[FoundStep]) -> str:
     for state, words in _WORDS.items():
         paths = [one.step.path for one in findings if one.state is state]
         if paths:
-            named = ", ".join(paths[:_NAMED]) + (
-                f" and {len(paths) - _NAMED} more" if paths[_NAMED:] else ""
-            )
-            parts.append(f"{named} {'are' if paths[1:] else 'is'} {words}")
+            parts.append(f"{first_of(paths, _NAMED)} {'are' if paths[1:] else 'is'} {words}")
     return "; ".join(parts)
 
 
