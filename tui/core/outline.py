@@ -77,7 +77,7 @@ def symbols(
 
     ``inside`` tells if a row and column are within a string or comment, as far as that is known.
     """
-    pattern = _BY_SUFFIX.get(_suffix(path))
+    pattern = _BY_SUFFIX.get(suffix_of(path))
     if pattern is None:
         return
     search, fenced = _compiled(pattern).match, False
@@ -99,7 +99,7 @@ def symbols(
 
 def needs_colours(path: str) -> bool:
     """True if only the syntax colours know the symbols of such a file."""
-    return _suffix(path) not in _BY_SUFFIX
+    return suffix_of(path) not in _BY_SUFFIX
 
 
 def extent(path: str, lines: Sequence[str], dotted: str) -> tuple[int, int] | None:
@@ -124,7 +124,8 @@ def _above_blank(lines: Sequence[str], end: int) -> int:
     return end - 1
 
 
-def _suffix(path: str) -> str:
+def suffix_of(path: str) -> str:
+    """The end of a file's name, in small letters; its name where it has none."""
     return path.rpartition("/")[2].rpartition(".")[2].lower()
 
 

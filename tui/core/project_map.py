@@ -21,7 +21,7 @@ from msgspec import Struct
 
 from tui.core.inert_text import inert
 from tui.core.instructions import MAP_TITLE
-from tui.core.outline import Symbol, symbols
+from tui.core.outline import Symbol, suffix_of, symbols
 from tui.core.tokens import tokens
 from tui.core.typed_data import from_toml
 
@@ -141,17 +141,13 @@ def _symbols(path: str, lines: Sequence[str]) -> Iterator[Symbol]:
 
 def knows_imports(path: str) -> bool:
     """Whether files of its kind are known to name others."""
-    return _suffix(path) in _rules()
-
-
-def _suffix(path: str) -> str:
-    return path.rpartition("/")[2].rpartition(".")[2].lower()
+    return suffix_of(path) in _rules()
 
 
 def imports_of(path: str, text: str) -> dict[str, None]:
     """What a file names of others, in its order."""
     found: dict[str, None] = {}
-    rule = _rules().get(_suffix(path))
+    rule = _rules().get(suffix_of(path))
     for pattern in rule.patterns if rule else ():
         for match in pattern.finditer(text):
             first, *more = match.groups()
@@ -313,7 +309,7 @@ class ProjectIndex:
     def _meant(self, number: int) -> dict[int, None]:
         found: dict[int, None] = {}
         path = self.paths[number]
-        rule = _rules().get(_suffix(path))
+        rule = _rules().get(suffix_of(path))
         for name in self._facts[number].imports:
             if rule is not None and rule.folder:
                 found.update(dict.fromkeys(self._in_folder(name)))
@@ -349,7 +345,7 @@ class ProjectIndex:
         else:
             exact = f"{folder}/{name}" if folder else name
         parts = [part for part in name.split("/") if part not in ("", ".", "..", "~", "@")]
-        suffix = _suffix(path)
+        suffix = suffix_of(path)
         # what is imported may be a name in the file: then it is the part before
         for end in (len(parts), len(parts) - 1, len(parts) - 2):
             if end < 1:
@@ -378,7 +374,7 @@ class ProjectIndex:
                 same += 100
             elif same < min(2, len(parts)) or (len(parts) == 1 and not self._is_top(other)):
                 continue
-            if _suffix(other) == suffix:
+            if suffix_of(other) == suffix:
                 same += 1
             if same > most:
                 best, most = [], same
