@@ -357,7 +357,7 @@ class Attempts:
             return
         await self._services.open_files.prepare()  # once for all lanes
         commands = await self._verifiers()
-        screen = await self._lanes.screen()
+        screen = await self._services.screen()
         texts = await asyncio.to_thread(screen.files)
         judge = AttemptJudge(self._ports, commands, texts, self._noted)
         judge.disk = partial(known_disk, self._state.workspace.documents)
@@ -480,20 +480,15 @@ class Attempts:
     async def _specs(self, wanted: AttemptPlan) -> list[RoleSpec] | str:
         """Who makes each attempt; a str says why one cannot."""
         status, roles = self._state.status, self._state.roles
-
-        def as_now(spec: RoleSpec) -> RoleSpec:
-            effort, tier = status.efforts.get(spec.role), status.tiers.get(spec.role, "")
-            return replace(spec, effort=effort, tier=tier)
-
-        found: dict[str, RoleSpec] = {"": as_now(roles[status.role])}
+        found: dict[str, RoleSpec] = {"": self._state.spec_now(status.role)}
         for name in wanted.models:
             if name in ("fast", "deep"):
-                spec = next((one for role, one in roles.items() if role == name), None)
-                if spec is None:
+                role = next((role for role in roles if role == name), None)
+                if role is None:
                     return f"no {name} model is set up: /connect sets it up"
-                spec = as_now(spec)
-            elif known := [one for one in roles.values() if one.model == name]:
-                spec = as_now(known[0])
+                spec = self._state.spec_now(role)
+            elif known := [role for role, one in roles.items() if one.model == name]:
+                spec = self._state.spec_now(known[0])
             else:
                 offered = await self._offered(name)
                 if isinstance(offered, str):

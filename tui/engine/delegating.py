@@ -140,9 +140,7 @@ class Delegates:
         if not prompt:
             self._refuse("No answer streams that could be delegated", "/delegate PROMPT")
             return
-        spec = state.roles.get("deep") or state.roles[status.role]
-        effort, tier = status.efforts.get(spec.role), status.tiers.get(spec.role, "")
-        spec = replace(spec, effort=effort, tier=tier)
+        spec = state.spec_now("deep" if "deep" in state.roles else status.role)
         self._count += 1
         view = DelegateView(self._count, prompt, spec.model, self._services.ports.clock.now())
         one = self._all[self._count] = _Delegate(view, spec)
@@ -161,7 +159,7 @@ class Delegates:
             await self._home.turn_over()
         if status.unsent == one.view.prompt:
             status.unsent = ""
-        texts = (await lanes.screen()).files()
+        texts = (await self._services.screen()).files()
         lane = one.lane = lanes.make("delegate", one.spec, texts, "wait")
         try:
             await self._worked(one, lane, asked)

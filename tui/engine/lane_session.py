@@ -28,7 +28,7 @@ from tui.engine.session_options import SessionOptions
 from tui.engine.session_state import SessionState, Witness
 
 if TYPE_CHECKING:
-    from tui.core.document.disk_plan import StillScreen
+    pass
 
 
 class WholeSession(Protocol):
@@ -255,11 +255,6 @@ class LaneSessions:
         """``make`` makes a session."""
         self._services, self._options, self._make = services, options, make
         self.open: list[LaneSession] = []
-
-    async def screen(self) -> StillScreen:
-        """What the screen shows now."""
-        state, clock = self._services.state, self._services.ports.clock
-        return await state.input_first.do(state.workspace.keeping_still(), clock.now)
 
     def make(
         self,

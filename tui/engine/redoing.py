@@ -11,8 +11,6 @@ import asyncio
 from collections.abc import Callable
 from typing import NamedTuple
 
-from msgspec.structs import replace
-
 from tui.core.conversation import BlockKind
 from tui.core.document.disk_plan import text_now
 from tui.core.document.hunk import RED, REDOING, REDONE, Decision, Hunk, Kind, Stage
@@ -186,7 +184,8 @@ class Redoing:
             self._state.hunks_changed()
 
     async def _run(self, redo: _Redo) -> None:
-        spec = self._spec()
+        state = self._state
+        spec = state.spec_now("fast" if "fast" in state.roles else state.status.role)
         try:
             if self._has_lanes(spec):
                 await self._made(redo, spec)
@@ -197,13 +196,6 @@ class Redoing:
                 await self._made(redo, spec)
         except (_Vain, DuettoError) as error:
             redo.why = str(error)
-
-    def _spec(self) -> RoleSpec:
-        """Who makes it: the fast model, where there is one."""
-        status, roles = self._state.status, self._state.roles
-        spec = roles["fast"] if "fast" in roles else roles[status.role]
-        tier = status.tiers.get(spec.role, spec.tier)
-        return replace(spec, effort=status.efforts.get(spec.role, spec.effort), tier=tier)
 
     def _has_lanes(self, spec: RoleSpec) -> bool:
         """Whether its endpoint answers several at once."""
@@ -218,7 +210,7 @@ class Redoing:
     async def _made(self, redo: _Redo, spec: RoleSpec) -> None:
         """Have it made on a lane, and put in the hunk's place. Raises _Vain or DuettoError."""
         hunk = redo.hunk
-        screen = (await self._lanes.screen()).without([hunk.id])
+        screen = (await self._services.screen()).without([hunk.id])
         texts = await asyncio.to_thread(screen.files)
         place = self._place(hunk, texts.get(hunk.path, self._on_disk(hunk.path)))
         lane = self._lanes.make("redo", spec, texts)
@@ -341,7 +333,7 @@ class Redoing:
             return
         self._say(hunk, f"{REDONE}{old.id}{_TESTING}")
         async with self._one_run:
-            screen = await self._lanes.screen()
+            screen = await self._services.screen()
             before = Ground.of(screen.without([hunk.id]), self._state.workspace)
             texts = await asyncio.to_thread(screen.files)
             command = await asyncio.to_thread(_about, command, Part((hunk.path,), texts=texts))

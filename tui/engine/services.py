@@ -18,6 +18,7 @@ from tui.engine.supervisor import Supervisor
 from tui.engine.tools import WorkspaceTools
 
 if TYPE_CHECKING:
+    from tui.core.document.disk_plan import StillScreen
     from tui.engine.budget import Budget
     from tui.engine.compaction import Compaction
     from tui.engine.model_window import ModelWindow
@@ -119,3 +120,8 @@ class Services(Struct, frozen=True):
     """Gives it when it is first needed, as the next one."""
     compaction: Callable[[], Compaction]
     budget: Callable[[], Budget]
+
+    async def screen(self) -> StillScreen:
+        """What the screen shows now."""
+        still = self.state.workspace.keeping_still()
+        return await self.state.input_first.do(still, self.ports.clock.now)

@@ -15,6 +15,8 @@ from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
+from msgspec.structs import replace
+
 from tui.core.conversation import Block, BlockKind, BlockState, Transcript
 from tui.core.document.hunk import Hunk
 from tui.core.document.workspace import Workspace
@@ -443,6 +445,12 @@ class SessionState:
         """Tell the user that something went wrong."""
         self._notices.troubles.append(trouble)
         self.wake()
+
+    def spec_now(self, role: Role) -> RoleSpec:
+        """Which model answers for a role, with the effort and the tier that the user wants now."""
+        spec, status = self.roles[role], self.status
+        effort, tier = status.efforts.get(role, spec.effort), status.tiers.get(role, spec.tier)
+        return replace(spec, effort=effort, tier=tier)
 
     def warn(self, what: str, why: str = "", next_step: str = "") -> None:
         """Tell the user why something that was asked for is not done."""

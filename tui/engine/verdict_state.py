@@ -139,8 +139,7 @@ class VerdictState:
             await self._services.ports.sleep(_QUIET_S)
         self._seen = _moment(self._workspace)
         blocks, then, on_disk = self._blocks, self._ground, self.on_disk
-        work, clock = self._workspace.keeping_still(), self._services.ports.clock
-        screen = await self._state.input_first.do(work, clock.now)
+        screen = await self._services.screen()
         now = Ground.of(screen, self._workspace)
         same = await asyncio.to_thread(_same, then, now, on_disk)
         if blocks and blocks is self._blocks:

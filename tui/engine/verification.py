@@ -274,16 +274,11 @@ class Verification:
     async def _blame(self) -> None:
         if (command := project_tests(await self._found(("tests",)))) is None:
             return
-        screen, seen = await self._still(), self._seen
+        screen, seen = await self._services.screen(), self._seen
         if self._status.outdated or not self._status.verdict:
             seen = None
         words = short_title(command.argv)
         await self._blaming.find(command, words, seen.screen if seen else screen, seen)
-
-    async def _still(self) -> StillScreen:
-        """What the screen shows now."""
-        work, clock = self._state.workspace.keeping_still(), self._services.ports.clock
-        return await self._state.input_first.do(work, clock.now)
 
     @functools.cached_property
     def baseline(self) -> Baseline:
@@ -336,7 +331,7 @@ class Verification:
             self._forget()
         began_s = self._services.ports.clock.now()
         self._verdict_state.begins()
-        screen = (await self._still()).without(without)
+        screen = (await self._services.screen()).without(without)
         shown = StillScreen(()) if wanted.disk else screen
         ground = Ground.of(shown, self._state.workspace)
         texts = await asyncio.to_thread(shown.files)
