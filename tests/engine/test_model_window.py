@@ -99,6 +99,22 @@ async def test_a_refusal_without_a_number_says_that_so_much_is_too_much() -> Non
     assert any("takes less than" in note for note in notes(place))
 
 
+async def test_a_server_that_repeats_its_window_counts_more_and_has_no_smaller_one() -> None:
+    learnt = KnownWindows()
+    place = world(32_768, learnt)
+    await begun(place, LONG)
+    words = "request (50030 tokens) exceeds the available context size (32768 tokens)"
+    place.wire.give(ErrorEvent(400, "exceed_context_size_error", words))
+    await settle()
+    assert learnt.windows == {}
+    assert not any("as its server says" in note for note in notes(place))
+    place.session.submit(intents.Prompt(LONG))
+    await settle()
+    assert len(place.wire.requests) == 1  # as its server counts it is too long
+    place.session.submit(intents.Prompt("short"))
+    await place.wire.request(2)
+
+
 async def test_a_model_that_takes_more_than_was_said_is_believed_too() -> None:
     place = world(40_000)
     await begun(place, LONG)

@@ -1,8 +1,11 @@
 """Stands in for `tui.bridge.local.serving`, without llama.cpp: it answers what it is told.
 
 The file ``NAME.says`` beside the model has, as JSON, an answer for each request: text, which comes
-character by character, each a token; ``null`` never comes. What it was asked is put into
-``NAME.asked``, a line each, and that a client went away before the end, too.
+character by character, each a token; ``null`` never comes, a number says that the request has so
+many tokens, which are too many. What it was asked is put into
+``NAME.asked``, a line each, and that a client went away before the end, too. One that is called
+``slow`` has no end of loading before there is a file ``slow.loaded``; ``NAME.starts`` has a line
+for each start.
 """
 
 from __future__ import annotations
@@ -37,6 +40,14 @@ class Handler(BaseHTTPRequestHandler):
         known = self.headers["authorization"] == f"Bearer {self.server.key}"
         self._note({"path": self.path, "key": known, **body})
         text = self.server.says[next(self.server.count)]
+        if isinstance(text, int):  # of so many tokens as it counts there is room for 4,000
+            error = {"type": "exceed_context_size_error", "n_ctx": 4000, "n_prompt_tokens": text}
+            self.send_response(400)
+            self.end_headers()
+            self.wfile.write(
+                json.dumps({"error": {"code": 400, "message": "long", **error}}).encode()
+            )
+            return
         self.send_response(200)
         self.send_header("content-type", "text/event-stream")
         self.end_headers()
@@ -70,6 +81,10 @@ if __name__ == "__main__":
         print("0.1 E load: unknown model architecture: 'zebra'", file=sys.stderr, flush=True)
         print(json.dumps({"error": "it failed"}), flush=True)
         sys.exit(1)
+    with Path(told["file"]).with_suffix(".starts").open("a") as starts:
+        print(os.getpid(), file=starts)
+    while told["name"] == "slow" and not Path(told["file"]).with_suffix(".loaded").exists():
+        threading.Event().wait(0.01)
     serving = Server(told)
     threading.Thread(target=serving.serve_forever, daemon=True).start()
     print(json.dumps({"url": f"http://127.0.0.1:{serving.server_port}"}), flush=True)

@@ -405,9 +405,9 @@ async def _dialled(name: str, wire: Wire, network: Network) -> CheckResult:
     dial_ms = (clock.now() - began) * 1000
     where = network.shown_address(name)
     if name != REHEARSAL and network.bridged(name):
-        return CheckResult(
-            check, "ok", f"{where} through the bridge, which is up in {dial_ms:.0f} ms"
-        )
+        own = network.is_local(name)
+        through = "the bridge" if own else f"{where} through the bridge, which"
+        return CheckResult(check, "ok", f"{through} is up in {dial_ms:.0f} ms")
     if wire.transport == "http":
         text = f"{where} refuses the WebSocket: it is spoken to by HTTP+SSE through the bridge"
         return CheckResult(check, "note", text)

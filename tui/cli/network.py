@@ -86,6 +86,11 @@ class Network:
         declared = self._declared.get(name)
         return declared is None or declared.bridged
 
+    def is_local(self, name: str) -> bool:
+        """Whether the bridge itself runs its models."""
+        declared = self._declared.get(name)
+        return declared is not None and declared.spec.kind == "local"
+
     async def warm(self, name: str) -> None:
         """Have the bridge load what it asks this endpoint with, by asking for its models.
 

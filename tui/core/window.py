@@ -63,6 +63,11 @@ class TokenScale(Struct):
             self.factor = min(max(tokens / estimated, 0.5), 3.0)
             self.counted = True
 
+    def too_many(self, estimated: int, window: int) -> bool:
+        """A server counted more than its window; True: from now on that is surely too much."""
+        self.count(estimated, int(max(window, self.tokens(estimated)) / _SURE_COUNTED) + 2)
+        return self.surely(estimated) > window
+
 
 def tokens_of(said: object) -> int:
     """An estimate of all that counts in a part of a request."""

@@ -162,8 +162,9 @@ class ModelWindow:
         wanted, known = self.scale(spec).tokens(self._estimated), self.of(spec).tokens
         told = window_told(event.message)
         if told is not None and known is not None and told >= known:
-            told = None  # the same as before: the estimate was too small
-            self.scale(spec).count(self._estimated, max(known, wanted))
+            told = None
+            if self.scale(spec).too_many(self._estimated, known):
+                return True  # it takes what was known: the estimate was too small
         window = told or min(int(wanted * _LEARNT), known or wanted)
         if window != known:
             self._learn(spec, window)

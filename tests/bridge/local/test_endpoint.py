@@ -60,7 +60,7 @@ async def stage(
     monkeypatch.setattr(process, "free_bytes", lambda: None)
     opened = contextlib.AsyncExitStack()
 
-    async def of(*says: str | None, name: str = "tiny") -> Stage:
+    async def of(*says: str | int | None, name: str = "tiny") -> Stage:
         model = gguf(tmp_path / f"{name}.gguf")
         model.with_suffix(".says").write_text(json.dumps(says))
         spec = EndpointSpec("local", "http://local.invalid/v1", options={"model": str(model)})
@@ -114,6 +114,22 @@ async def test_of_a_long_file_the_beginning_is_changed_so_that_the_whole_is_righ
     assert '"A = 1' not in asked["grammar"].partition("\n")[0]  # it is there twice
 
 
+async def test_of_a_file_of_more_tokens_than_it_looks_less_is_shown(stage: Any) -> None:
+    text = "".join(f"# 这是第{n}行\n" for n in range(500)) + PY
+    said = "b.py\n<<<<<<< SEARCH\n# 这是第3行\n=======\n# 3\n>>>>>>> REPLACE\n"
+    one = await stage(12_000, 6_000, said)
+    events = await one.turn(file_block("b.py", text, from_="1", to="502", lines="502"), "shorter")
+    assert prose(events) == said
+    lengths = [len(asked["messages"][1]["content"]) for asked in one.asked]
+    assert lengths[0] > 2 * lengths[1] > 2 * lengths[2]
+
+
+async def test_where_nothing_fits_it_is_said(stage: Any) -> None:
+    one = await stage(*[400_000] * 20)
+    refused = (await one.turn(BLOCK, "double it"))[-1]
+    assert "No line of these files fits into the window" in json.dumps(refused)
+
+
 async def test_a_model_that_says_only_the_name_of_a_file_is_not_asked_for_ever(stage: Any) -> None:
     one = await stage("a.py\n", "a.py\n", "a.py\n")
     events = await one.turn(BLOCK, "double it")
@@ -140,6 +156,38 @@ async def test_an_interrupt_ends_the_request_and_the_next_one_is_answered(stage:
         while {"left": True} not in one.asked:
             await asyncio.sleep(0.01)
     assert prose(await one.turn(BLOCK, "double it")) == GOOD
+
+
+async def test_who_leaves_while_a_model_loads_leaves_it_to_the_next(stage: Any) -> None:
+    one = await stage(GOOD, name="slow")
+    starts = one.model.with_suffix(".starts")
+    await one.begin(BLOCK, "double it", model="slow")
+    begun = (await until(one.socket, "response.created"))[0]["response"]["id"]
+    async with asyncio.timeout(10):
+        while not (starts.exists() and starts.read_text()):
+            await asyncio.sleep(0.01)
+    say = {"response_id": begun, "mode": "discard_partial_items"}
+    await one.socket.send(json.dumps({"type": "response.interrupt", **say}))
+    assert (await until(one.socket))[-1]["type"] in TERMINAL
+    await one.begin(BLOCK, "double it", model="slow")
+    one.model.with_suffix(".loaded").touch()
+    assert prose(await until(one.socket)) == GOOD
+    assert len(starts.read_text().split()) == 1
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [("slots", 0), ("slots", 5000), ("window", -1), ("window", 0), ("threads", -1)],
+)
+async def test_an_option_that_no_model_can_be_run_with_is_named(
+    stage: Any, bridge: Bridge, option: str, value: int
+) -> None:
+    one = await stage(GOOD)
+    bridge.endpoints.targets["local"].spec.options[option] = value
+    refused = (await one.turn(BLOCK, "x"))[-1]["error"]["message"]
+    assert refused.startswith("An option of this endpoint is wrong: ")
+    assert option in refused
+    assert not one.model.with_suffix(".starts").exists()
 
 
 async def test_a_file_that_the_prompt_names_is_read_first(stage: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -52,6 +53,26 @@ def test_another_file_is_refused_with_what_to_do(tmp_path: Path) -> None:
     assert "is not a language model (llama)" in refusal(picture)
     sound = gguf(tmp_path / "ears.gguf", {"general.architecture": "whisper"})
     assert "is not a language model (whisper)" in refusal(sound)
+
+
+def test_what_is_no_file_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.gguf")
+    assert "pipe.gguf is not a file: set [endpoints.local] model" in refusal(tmp_path / "pipe.gguf")
+    assert "is not a file" in refusal(tmp_path)
+
+
+def test_a_header_without_an_end_is_not_read_for_long(tmp_path: Path) -> None:
+    path = gguf(tmp_path / "many.gguf")
+    data = path.read_bytes()
+    at = data.index(b"blk.0") + 5
+    path.write_bytes(data[:at] + b"\xff\xff\xff\xff" + data[at + 4 :])
+    os.truncate(path, 2_000_000_000)  # sparse: all dimensions are there, and are 0
+    assert "is cut off in its header" in refusal(path)
+
+
+def test_a_model_without_a_window_is_refused(tmp_path: Path) -> None:
+    path = gguf(tmp_path / "none.gguf", {**LLAMA, "llama.context_length": 0})
+    assert "none.gguf says that it was trained for 0 tokens" in refusal(path)
 
 
 def test_a_model_that_is_too_large_is_refused_before_it_is_tried(tmp_path: Path) -> None:

@@ -5,19 +5,27 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
-from tui.bridge.endpoints.base import Asked, ModelFacts, Refused, Target, read_options
+from tui.bridge.endpoints.base import (
+    Asked,
+    Broken,
+    ModelFacts,
+    Refused,
+    Target,
+    read_options,
+)
 from tui.bridge.endpoints.openai_chat.endpoint import ChatEndpoint, chat_address
 from tui.bridge.endpoints.response_writer import ResponseWriter
 from tui.bridge.local.grammar import edit_grammar
 from tui.bridge.local.model_file import model_files, read_model_file
 from tui.bridge.local.process import LocalOptions, ModelServer
 from tui.bridge.local.request import TALK, LocalPlan, plan_of
-from tui.bridge.local.writing import TOLD, Writing
+from tui.bridge.local.writing import TOLD, TooLongError, Writing
 from tui.bridge.local.written_edit import WrittenEdit
 from tui.bridge.providers.catalogue import WINDOW
 from tui.bridge.rehearsal.answers import function_call
@@ -34,6 +42,8 @@ MOST_SAID = 1000
 """Tokens of an answer in words: a small model may say the same again until its window is full."""
 _SMALL_WINDOW = 16_384
 """A model with no more is told little of how to work: our instructions and tools take a third."""
+_ROOM_LEFT = 0.85
+"""Of what fits, for the files: the rest is the answer's."""
 _LEFT_OUT = ("instructions", "tools")
 
 
@@ -111,22 +121,39 @@ class LocalEndpoint:
     async def _edited(self, of: tuple[LocalPlan, Asked, Address], writer: ResponseWriter) -> bool:
         """Have edits written; False: no line of the files is one that an edit could begin at."""
         plan, asked, address = of
-        files, shown = dict(plan.files), dict(plan.shown)
-        grammar = await asyncio.to_thread(edit_grammar, files, shown)
-        if not grammar:
-            return False
-        writer.left_out(_LEFT_OUT)
-        writer.served = asked.model
+        room = self._options.window_of(self._servers[asked.model].file)
         writing = Writing(plan, asked, chat_address(address, "/chat/completions"), self._upstream)
-        index = writer.item_added({"type": "message"})
-        await writer.flush()  # the first line may take a while
+        writing.count, index = writer.used, -1
 
         async def say(text: str) -> None:
             writer.delta(index, text)
             await writer.flush()
 
-        writing.say, writing.count = say, writer.used
-        small = self._servers[asked.model].file.size_bytes < SMALL_BYTES
+        writing.say = say
+        while grammar := await asyncio.to_thread(edit_grammar, plan.files, plan.shown):
+            if index < 0:
+                writer.left_out(_LEFT_OUT)
+                writer.served = asked.model
+                index = writer.item_added({"type": "message"})
+                await writer.flush()  # the first line may take a while
+            try:
+                await self._write(writing, grammar)
+            except TooLongError as error:
+                room = int(room * error.share * _ROOM_LEFT)
+                writing.plan = plan = await aside(asked, partial(plan_of, asked, room))
+                continue
+            writer.item_done(index)
+            writer.finish()
+            return True
+        if index >= 0:
+            words = "No line of these files fits into the window of the model on this machine."
+            raise Broken(f"{words} Name shorter ones.")
+        return False
+
+    async def _write(self, writing: Writing, grammar: str) -> None:
+        """Have as many edits written as a model of this size makes. Raises TooLongError."""
+        files, shown = dict(writing.plan.files), dict(writing.plan.shown)
+        small = self._servers[writing.asked.model].file.size_bytes < SMALL_BYTES
         for number in range(1 if small else MOST_EDITS):
             if number:
                 grammar = await asyncio.to_thread(edit_grammar, files, shown, may_end=True)
@@ -136,9 +163,6 @@ class LocalEndpoint:
                 break
             files[edit.path] = edit.text_with(edit.lines)
             shown[edit.path] += len(edit.lines) - len(edit.searched)
-        writer.item_done(index)
-        writer.finish()
-        return True
 
 
 def _no_model(model: str, there: list[str]) -> Refused:

@@ -32,6 +32,8 @@ _BLOCKS = {
 }
 """A tensor's type -> how many values are in a block, and its bytes."""
 _MOST_ENTRIES = 4_000_000
+_MOST_DIMENSIONS = 8
+"""Of a tensor: no llama.cpp reads more than 4."""
 _BESIDE_BYTES = 160 << 20
 """What the program and its work take beside the model and its cache."""
 
@@ -60,6 +62,8 @@ class ModelFile(Struct, frozen=True):
 def read_model_file(path: Path) -> ModelFile:
     """Read a file's header. Raises Refused: it is no model, or not whole."""
     try:
+        if path.exists() and not path.is_file():  # a pipe would be waited for
+            raise _wrong(f"{path} is not a file: set [endpoints.local] model")
         with path.open("rb") as opened:
             if os.fstat(opened.fileno()).st_size < 24:
                 raise _wrong(f"{path} is not a GGUF file: name one that is")
@@ -142,8 +146,10 @@ def _end_of(header: _Header, tensors: int, alignment: int) -> int:
     last = 0
     for _ in range(tensors):
         header.text()
-        values = 1
-        for _ in range(header.number("I")):
+        values, dimensions = 1, header.number("I")
+        if dimensions > _MOST_DIMENSIONS:
+            raise struct.error
+        for _ in range(dimensions):
             values *= header.number("Q")
         per_block, size = _BLOCKS.get(header.number("I"), (1, 0))
         last = max(last, header.number("Q") + values // per_block * size)
@@ -161,11 +167,14 @@ def _facts(path: Path, said: dict[str, Any], size_bytes: int) -> ModelFile:
         value = said.get(f"{architecture}.{name}", other)
         return value if isinstance(value, int) else other
 
+    if (window := number("context_length", 2048)) < 1:
+        words = f"{path} says that it was trained for {window} tokens: name another file"
+        raise _wrong(words)
     heads = number("attention.head_count", 1) or 1
     width = number("embedding_length") // heads
     row = number("attention.key_length", width) + number("attention.value_length", width)
     cache = number("block_count") * number("attention.head_count_kv", heads) * row * 2
-    return ModelFile(path, architecture, number("context_length", 2048), cache, size_bytes)
+    return ModelFile(path, architecture, window, cache, size_bytes)
 
 
 def check_machine(file: ModelFile, tokens: int, free: Callable[[], int | None]) -> None:

@@ -14,10 +14,10 @@ from asyncio.subprocess import PIPE, Process
 from collections import deque
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from tui import own_process
 from tui.bridge.endpoints.base import Refused
@@ -44,12 +44,12 @@ class LocalOptions(Struct, frozen=True):
 
     model: str = ""
     """The file; empty: those that installed packages hold."""
-    window: int = 8192
+    window: Annotated[int, Meta(ge=256)] = 8192
     """Tokens of a conversation at most, as far as the model was trained for."""
-    slots: int = 4
+    slots: Annotated[int, Meta(ge=1, le=256)] = 4
     """Answers side by side."""
-    threads: int = 0
-    """0: one fewer than the processor's, so that the screen is not held up."""
+    threads: Annotated[int, Meta(ge=0, le=1024)] = 0
+    """0: one fewer than the processor's, which holds no screen up; never more than it has."""
     constrained: bool = True
     """Edits are written under a grammar made for the files."""
 
@@ -65,26 +65,32 @@ class ModelServer:
         self.file = file
         self._options = options
         self._process: Process | None = None
-        self._address: Address | None = None
-        self._starting = asyncio.Lock()
+        self._starting: asyncio.Task[Address] | None = None
         self._listening: asyncio.Task[None] | None = None
         self._lines: deque[str] = deque(maxlen=_LAST_LINES)
 
     async def address(self) -> Address:
-        """Where it answers, with its key. Raises Refused: it cannot be started."""
-        async with self._starting:
-            running = self._process is not None and self._process.returncode is None
-            if self._address is None or not running:
-                await self._end()
-                self._address = await self._start()
-            return self._address
+        """Where it answers, with its key. Raises Refused: it cannot be started.
+
+        Who leaves meanwhile leaves it to the others: what is loaded is not loaded again.
+        """
+        starting, process = self._starting, self._process
+        if starting is None or (
+            starting.done() and (process is None or process.returncode is not None)
+        ):
+            self._starting = starting = asyncio.create_task(self._start())
+            starting.add_done_callback(lambda done: done.cancelled() or done.exception())
+        return await asyncio.shield(starting)
 
     async def close(self) -> None:
         """End it."""
-        async with self._starting:
-            await self._end()
+        if self._starting is not None:
+            self._starting.cancel()
+            await asyncio.wait({self._starting})
+        await self._end()
 
     async def _start(self) -> Address:
+        await self._end()
         if find_spec(PACKAGE) is None:
             words = "A model on this machine needs a package more: pip install 'duetto[local]'."
             raise Refused(404, "local_model_not_installed", words)
@@ -98,7 +104,7 @@ class ModelServer:
             "key": key,
             "tokens": tokens,
             "slots": options.slots,
-            "threads": options.threads or threads(),
+            "threads": min(options.threads, threads() + 1) or threads(),
             "cache_mb": 256,
         }
         environment = {name: value for name, value in os.environ.items() if name in _PASSED_ON}
@@ -143,7 +149,7 @@ class ModelServer:
                 self._lines.append(line.decode("utf-8", "replace").rstrip())
 
     async def _end(self, *, wait: bool = False) -> None:
-        process, self._process, self._address = self._process, None, None
+        process, self._process = self._process, None
         if process is not None:
             if wait:  # its last words
                 with contextlib.suppress(TimeoutError):

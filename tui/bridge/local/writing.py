@@ -29,6 +29,15 @@ _WARMTH, _WARMER, _WARMEST = 0.3, 0.15, 1.2
 """Temperatures: of the first try, more for each other one, and at most."""
 
 
+class TooLongError(Exception):
+    """What the model is told is more than its window."""
+
+    def __init__(self, share: float) -> None:
+        """``share`` of it fits, without an answer."""
+        super().__init__(share)
+        self.share = share
+
+
 class Writing:
     """One answer of edits: what of it was said, and what that took."""
 
@@ -37,7 +46,7 @@ class Writing:
     count: Callable[[Usage], None]
 
     def __init__(self, plan: LocalPlan, asked: Asked, address: Address, upstream: Upstream) -> None:
-        self._plan, self._asked, self._address = plan, asked, address
+        self.plan, self.asked, self._address = plan, asked, address
         self._upstream = upstream
         self._said = ""
         """The edits that are whole."""
@@ -77,12 +86,12 @@ class Writing:
         self._said += edit.said
 
     async def _ask(self, edit: WrittenEdit, grammar: str, warmth: float) -> None:
-        """Have the model go on with it. Raises RejectedLineError, Broken, Refused."""
+        """Have the model go on with it. Raises RejectedLineError, TooLongError, Broken, Refused."""
         said = f"{self._said}{edit.said}"
         begun = [{"role": "assistant", "content": said}] if said else []
         body = {
-            "model": self._asked.model,
-            "messages": [*self._plan.messages, *begun],
+            "model": self.asked.model,
+            "messages": [*self.plan.messages, *begun],
             "grammar": grammar,
             "temperature": warmth,
             "max_tokens": MOST_TOKENS // 2,
@@ -93,7 +102,12 @@ class Writing:
         try:
             async with self._upstream.post(self._address, request_body(body)) as response:
                 if response.status != 200:
-                    raise _refused(response.status, await response.chunk())
+                    why = await response.chunk()
+                    if (share := _fitting_share(why)) is None:
+                        raise _refused(response.status, why)
+                    if said:
+                        raise Broken("The window of the model on this machine is full.")
+                    raise TooLongError(share)
                 parser = SseParser()
                 while chunk := await response.chunk():
                     for message in parser.feed(chunk):
@@ -120,6 +134,18 @@ class Writing:
         delta = choices[0].get("delta") if isinstance(choices, list) and choices else None
         text = delta.get("content") if isinstance(delta, dict) else None
         return text if isinstance(text, str) else ""
+
+
+def _fitting_share(body: bytes) -> float | None:
+    """How much of a request fits that was refused; None: it was for something else."""
+    answer = said_by(Message("", body), mend=True)
+    error = answer.get("error") if isinstance(answer, dict) else None
+    if not isinstance(error, dict):
+        return None
+    there, wanted = error.get("n_ctx"), error.get("n_prompt_tokens")
+    if not (isinstance(there, int) and isinstance(wanted, int) and 0 < there < wanted):
+        return None
+    return there / wanted
 
 
 def _refused(status: int, body: bytes) -> Refused:
