@@ -7,6 +7,7 @@ moment, so that a voice that reads it aloud gets whole sentences and few pieces.
 from __future__ import annotations
 
 import asyncio
+import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from contextlib import suppress
@@ -15,19 +16,19 @@ from typing import Literal, Protocol
 from tui.core.files import counted
 from tui.core.inert_text import PROSE, brief, inert
 from tui.core.programs import Edited
+from tui.core.session_record import SessionLine
 from tui.engine import intents
 from tui.engine.connecting import ConnectPort
 from tui.engine.notices import Status
 from tui.engine.session import Session, reasons_to_stay, unsaved_paths
-from tui.engine.sessions import Onward
+from tui.engine.sessions import Onward, about, title_of, turn_asked
 from tui.engine.slash import split_command
-from tui.errors import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK, EXIT_UNREACHABLE
+from tui.errors import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK, EXIT_UNREACHABLE, StoreRefused
 from tui.linear.command_table import AT_ONCE
 from tui.linear.commands import Commander
 from tui.linear.connecting import LineTalk, connect, list_models
 from tui.linear.narrator import Narrator, ReadingPace, Verbatim, broken
 from tui.linear.reading import MOST_LINES, Drafts, LongOutput, Voice
-from tui.linear.sessions import fork, resume
 from tui.linear.words import state_words
 
 BLOCK = '"""'
@@ -508,3 +509,51 @@ class LinearApp:
             return await self.editor(text)
         finally:
             self._mouth.hush(False)
+
+
+_SHOWN = 12
+"""Sessions that are listed."""
+Say = Callable[[Iterable[str]], None]
+
+
+async def resume(session: Session, say: Say, go: Callable[[Onward], None], wanted: str) -> None:
+    """Go to the session that is named; else list those in which the words are."""
+    archive, here = session.archive, session.stored_as
+    if archive is None:
+        say(["No sessions are kept here."])
+        return
+    line, refused, others = None, "", list[SessionLine]()
+    try:
+        others = [one for one in await archive.sessions(wanted) if one.id != here]
+        line = await archive.find(wanted) if wanted else None
+    except StoreRefused as error:
+        refused = inert(str(error))
+    if refused and not others:
+        say([f"{refused[:1].upper()}{refused[1:]}."])
+    elif line is not None and line.id == here:
+        say(["That is this session."])
+    elif line is not None and line.alive:
+        say([f"Session {line.id} goes on in another duetto."])
+    elif line is not None:
+        go(Onward(line.id))
+    else:
+        now_ms = int(time.time() * 1000)
+        said = [
+            f"{one.id}: {brief(title_of(one))}, {', '.join(about(one, now_ms))}."
+            for one in others[:_SHOWN]
+        ]
+        if len(others) > _SHOWN:
+            said.append(f"And {len(others) - _SHOWN} more.")
+        ways = "/resume ID goes on with one, /resume WORDS looks for others."
+        say([*map(inert, said), ways] if said else ["No other session is kept."])
+
+
+def fork(session: Session, say: Say, go: Callable[[Onward], None], argument: str) -> None:
+    """Leave for a new session that begins with this one up to a turn."""
+    turn = turn_asked(argument, session.last_turn)
+    if isinstance(turn, str):
+        say([turn])
+    elif not session.stored_as:
+        say(["This session is not kept: nothing can be taken over."])
+    else:
+        go(Onward(session.stored_as, fork=True, turn=turn))

@@ -13,13 +13,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from functools import lru_cache, wraps
+from functools import wraps
 from typing import NamedTuple
 
 from msgspec import Struct
 
 from tui.core.text.buffer import Buffer
 from tui.core.text.change_set import Position
+from tui.core.text.patterns import pattern
 from tui.ui.editor.cells import line_cells
 from tui.ui.editor.cursor import Cursor, indent_of, word_after, word_before
 
@@ -292,6 +293,7 @@ _LONGEST = 2000
 _CLOSERS = {")": "(", "]": "[", "}": "{"}
 _PAIRS = ("()", "[]", "{}")
 _NEVER = r"(?!)"
+_QUOTED = r"\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'"
 
 
 class Style(NamedTuple):
@@ -305,34 +307,33 @@ class Style(NamedTuple):
     """Finds strings (group 1) and the comment behind the code."""
 
 
-class _Words(NamedTuple):
-    opens: str
-    ends: str = _NEVER
-    comment: str = "//"
+def _style(opens: str, ends: str = _NEVER, comment: str = "//") -> Style:
+    behind = f"|{re.escape(comment)}.*" if comment else ""
+    return Style(pattern(opens), pattern(ends), pattern(f"({_QUOTED}){behind}"))
 
 
 _BRACKETS = r"[{(\[]\s*$"
 _STYLES = {
-    "python": _Words(
+    "python": _style(
         r"[:{(\[]\s*$", r"^\s*(?:return|pass|break|continue|raise)\b(?!\s*[=.\[])", comment="#"
     ),
-    "yaml": _Words(r"(?:[:{(\[]|:\s*[|>][+-]?\d*)\s*$", comment="#"),
-    "braces": _Words(r"(?:[{(\[]|^\s*(?:case\b.*|default\s*):|=>)\s*$"),
-    "hash": _Words(_BRACKETS, comment="#"),
-    "shell": _Words(r"(?:[{(\[]|\b(?:then|do|else|in))\s*$", comment="#"),
-    "words": _Words(
+    "yaml": _style(r"(?:[:{(\[]|:\s*[|>][+-]?\d*)\s*$", comment="#"),
+    "braces": _style(r"(?:[{(\[]|^\s*(?:case\b.*|default\s*):|=>)\s*$"),
+    "hash": _style(_BRACKETS, comment="#"),
+    "shell": _style(r"(?:[{(\[]|\b(?:then|do|else|in))\s*$", comment="#"),
+    "words": _style(
         r"(?:[{(\[]|\b(?:then|do|else|repeat|begin)(?:\s*\|[^|]*\|)?"
         r"|^\s*(?:local\s+)?(?:class|module|def|function|if|elsif|elseif|unless|while|until|for"
         r"|case|when|begin|rescue|ensure|loop|defmodule|struct|let|try|catch|finally)\b.*)\s*$",
         comment="#",
     ),
-    "markup": _Words(
+    "markup": _style(
         r"<(?!/|!|\?|(?:area|base|br|col|embed|hr|img|input|link|meta|source|track|wbr)\b)"
         r"[\w:.-]+(?:[^<>]*[^<>/])?>\s*$",
         comment="",
     ),
-    "prose": _Words(_NEVER, comment=""),
-    "": _Words(_BRACKETS, comment=""),
+    "prose": _style(_NEVER, comment=""),
+    "": _style(_BRACKETS, comment=""),
 }
 _SUFFIXES = {
     "python": "py pyi pyx pxd pyw bzl star",
@@ -345,7 +346,6 @@ _SUFFIXES = {
     "markup": "html htm xml xhtml svg vue svelte xsl plist",
     "prose": "md markdown rst txt adoc tex csv log org",
 }
-_QUOTED = r"\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'"
 
 
 def language_of(path: str) -> str:
@@ -354,18 +354,9 @@ def language_of(path: str) -> str:
     return next((name for name, known in _SUFFIXES.items() if suffix in known.split()), "")
 
 
-@lru_cache(maxsize=len(_STYLES))
-def _style(language: str) -> Style:
-    """The patterns of a language; compiled when they are needed, not when the app starts."""
-    words = _STYLES[language]
-    comment = f"|{re.escape(words.comment)}.*" if words.comment else ""
-    code = re.compile(f"({_QUOTED}){comment}")
-    return Style(re.compile(words.opens), re.compile(words.ends), code)
-
-
 def style_of(path: str) -> Style:
     """The style of a file, by its name."""
-    return _style(language_of(path))
+    return _STYLES[language_of(path)]
 
 
 def newline(cursor: Cursor, indent: str) -> Typing:
