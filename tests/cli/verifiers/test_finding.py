@@ -13,7 +13,7 @@ import pytest
 from tests.support.tables import each
 from tui.cli.verifiers import finding
 from tui.cli.verifiers.project import Project
-from tui.core.run_report import FailedTest, RunReport, brought_in
+from tui.core.run_report import FailedTest, RunCounts, RunReport, brought_in
 from tui.engine.ports import VerifyCommand, project_tests
 
 Made = Callable[..., VerifyCommand | None]
@@ -332,6 +332,21 @@ def test_what_a_change_broke_in_what_conftest_imports_is_a_failure(made: Made) -
     assert report.fault == "conftest.py could not be imported"
     failed = FailedTest("conftest", "app.py", 1, "NameError: name 'foo' is not defined", said)
     assert brought_in(report, {"app.py"}) == RunReport((failed,))
+
+
+@each(
+    "output",
+    [
+        "No tests found, exiting with code 1\nRun with `--passWithNoTests` to exit with code 0\n",
+        "No test files found, exiting with code 1\n",
+    ],
+)
+def test_a_file_that_no_test_of_jest_or_vitest_reaches_is_not_red(made: Made, output: str) -> None:
+    command = made(JEST, "npm")
+    assert command is not None
+    assert command.reader is not None
+    report = command.reader(output, False)
+    assert (report.fault, report.counts) == ("no test files were found", RunCounts())
 
 
 @each(

@@ -17,6 +17,7 @@ from tui.core.run_report import (
     REPORTS,
     FailedTest,
     OutputFormat,
+    RunCounts,
     RunReport,
     read_counts,
     read_output,
@@ -78,7 +79,8 @@ class RunReader:
     def _whole(self, found: RunReport, report: RunReport) -> RunReport:
         """What was found, with what the runner itself says of all tests."""
         noun = "test" if self._row.get("kind", "tests") == "tests" else "problem"
-        return replace(found, counts=report.counts, skipped=report.skipped, noun=noun)
+        counts = report.counts or found.counts
+        return replace(found, counts=counts, skipped=report.skipped, noun=noun)
 
     def _judged(self, output: str, failed: list[FailedTest]) -> RunReport:
         """A fault if every failed test is for the lack of something, else none."""
@@ -109,7 +111,9 @@ class RunReader:
             what = self._to_install(module, own=own)
         words = {**self._words, **words, "what": what}
         step = filled(step, {**words, "python": words["shown"]}).strip()
-        return RunReport((), filled(said, words), step or f"install it, or {OWN_COMMAND}")
+        counts = RunCounts() if row.get("none") else None
+        step = step or f"install it, or {OWN_COMMAND}"
+        return RunReport((), filled(said, words), step, counts=counts)
 
     def _own_module(self, module: str) -> bool | None:
         """Whether a missing module lies in the project; None: its package does, and lacks it."""
