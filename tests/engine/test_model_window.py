@@ -13,6 +13,7 @@ from tui.engine.ports import RoleSpec
 
 LONG = "say it again, and again; " * 4000
 """About 28,000 tokens."""
+LINES = "".join(f"some words of line {n}\n" for n in range(1, 5001))
 
 
 class KnownWindows:
@@ -87,6 +88,37 @@ async def test_a_model_that_lies_is_believed_no_more() -> None:
     other.session.submit(intents.Prompt(LONG))
     await settle()
     assert other.wire.requests == []
+
+
+async def test_less_of_a_file_is_sent_where_a_window_is_smaller_than_was_said() -> None:
+    place = world(1_000_000, KnownWindows())
+    place.files.data["long.txt"] = LINES.encode()
+    await begun(place, "look at @long.txt")
+    place.wire.give(
+        ErrorEvent(400, "context_length_exceeded", "maximum context length is 6000 tokens")
+    )
+    request = await place.wire.request(2)
+    assert "look at @long.txt" in str(request)
+    assert 0 < str(request).count("some words of line") < 300
+    cut = [note for note in notes(place) if note.startswith("of long.txt lines 1-")]
+    assert len(cut) == 2, "the user is told how much less it is"
+
+
+async def test_a_file_of_which_a_part_is_sent_is_listed_once_with_its_lines() -> None:
+    place = world(1_000_000)
+    place.files.data["long.txt"] = LINES.encode()
+    (await begun(place, "look at @long.txt")).finishes("yes")
+    await settle()
+    for part in (None, "listing"):
+        if part is not None:
+            place.session.submit(intents.DropPart(part))
+            await settle()
+        place.session.submit(intents.ShowContext())
+        await settle()
+        named = [line for line in notes(place)[-1].splitlines() if "long.txt" in line]
+        assert len(named) == 1
+        assert "long.txt:1-" in named[0]
+        assert ("new" in named[0]) is (part is not None)
 
 
 async def test_a_refusal_without_a_number_says_that_so_much_is_too_much() -> None:

@@ -176,6 +176,10 @@ class Context:
         self._cut.append((path, lines, count))
         return f"Of {path} only lines {span_words(lines)} of {count} are quoted; read_file has all."
 
+    def is_new(self, file: FileInContext) -> bool:
+        """Whether nothing of it was sent."""
+        return file.name not in self._sent
+
     def _knows(self, file: FileInContext) -> str:
         """How a text stands to what the model was sent; of lines that are attached only these.
 

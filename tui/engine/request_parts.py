@@ -72,12 +72,11 @@ class RequestParts:
         scale = services.window().scale(spec)
         for part in found:
             part.tokens, part.sent = scale.tokens(part.tokens), scale.tokens(part.sent)
-        known = {part.name for part in found}
-        for file in requests.shown_files():
-            if file.name not in known and not (file.private or file.view):
-                kind = "attachment" if file.attached else "open file"
-                found.append(RequestPart(kind, file.name, self._attachments.tokens_of(file)))
-                await asyncio.sleep(0)
+        for file in requests.new_files(spec):
+            kind = "attachment" if file.attached else "open file"
+            tokens = scale.tokens(self._attachments.tokens_of(file))
+            found.append(RequestPart(kind, file.name, tokens))
+            await asyncio.sleep(0)
         return found
 
     async def _show(self) -> None:

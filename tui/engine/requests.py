@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache, partial
 from itertools import accumulate
 from operator import attrgetter
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from tui.core.context import TOTAL_LIMIT_CHARS as ALL_FILES
 from tui.core.context import (
@@ -21,6 +22,7 @@ from tui.core.context import (
     Told,
     changes_message,
     hunks_message,
+    quoted_rows,
 )
 from tui.core.conversation import History, HistoryEntry, Item
 from tui.core.document.documents import Documents
@@ -352,6 +354,7 @@ class Requests:
     def begin_anew(self) -> None:
         """The beginning is another one: the next request says all anew, with the files quoted."""
         self._head_of = ()
+        self._cut_files.clear()
         if self._open_files.project is not None:
             self._open_files.project.forget()  # what it said may stand in a message that went
 
@@ -557,6 +560,17 @@ class Requests:
             *sorted(waiting - set(open_files.status.open_paths)),
         ]
         return self.attachments.in_context(paths)
+
+    def new_files(self, spec: RoleSpec) -> Iterator[FileInContext]:
+        """Those that the next request quotes for the first time, each with the lines of it."""
+        anew = self.begins_anew
+        room = ALL_FILES if anew else self.files_room(spec, ())
+        for file in self.shown_files():
+            if file.private or file.view or not (anew or self._context.is_new(file)):
+                continue
+            first, last = quoted_rows(file, room)
+            cut = file.lines is None and last - first + 1 < file.buffer.line_count
+            yield replace(file, lines=(first + 1, last + 1)) if cut else file
 
 
 def _newest(said: Sequence[SaidChanges]) -> tuple[SaidChanges, ...]:

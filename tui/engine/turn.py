@@ -440,14 +440,18 @@ class Turn:
             )
             less = blind and not images.are_named
             remedy = self._tries.field_refused() if learnt or less else None
-            if (
-                too_long
-                and not self._shortened
-                and self._services.compaction().is_due(self.request.spec)
-            ):
+            if too_long and not self._shortened and self._can_be_shorter():
                 self._shortened = True
                 remedy = Remedy("resend", silent=True, free=True)
             self._again(remedy or self._tries.failed(event), broken=broken)
+
+    def _can_be_shorter(self) -> bool:
+        """Whether the request has files, of which less may be quoted, or can be compacted."""
+        requests = self._services.requests
+        quoted = any(entry.kind == "context" for entry in requests.history.entries)
+        if quoted:
+            requests.begin_anew()
+        return self._services.compaction().is_due(self.request.spec) or quoted
 
     def _taken(self, response: Mapping[str, object], now: float) -> Reply | None:
         """The response is over: take what only its end says; None: there is no more to do."""
