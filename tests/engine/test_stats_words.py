@@ -70,6 +70,18 @@ def told(*cycles: Cycle, felt: float | None = None) -> CycleReport:
     return report(tally, 1, 86_400_000 * 2 - 1, days, answers)
 
 
+def test_of_years_of_answers_the_last_weeks_are_told() -> None:
+    starts = [f"{1900 + n}-01-01" for n in range(100)]
+    tally = CycleTally(starts, place)
+    tally.add(cycle(1, 9))
+    for period in tally.periods:
+        period.felt = 2.0
+    found = sections(report(tally, 1, 2, 7), drawn=False)
+    lines = next(one.lines for one in found if one.title == "How much faster it felt")
+    assert len(lines) <= 25
+    assert lines[0] == "1979-01-01: felt 2 times as fast"
+
+
 def test_all_of_it_is_told_with_and_without_strips() -> None:
     cycles = [cycle(n, 9) for n in range(1, 4)] + [cycle(n, 14, 400.0) for n in range(4, 7)]
     found = told(*cycles, cycle(7, 30, waits=True), felt=2.0)

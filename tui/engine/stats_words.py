@@ -225,7 +225,7 @@ def _load(pace: Pace, drawn: bool) -> Iterator[str]:
 
 def _felt(report: CycleReport) -> Iterator[str]:
     total = report.total
-    for one in report.periods:
+    for one in report.periods[-_MOST_PERIODS:]:
         if one.felt is not None:
             measured = "" if one.times is None else f", measured {times(one.times)}"
             yield f"{one.day}: felt {times(one.felt)} as fast{measured}"

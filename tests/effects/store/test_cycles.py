@@ -243,6 +243,20 @@ def test_figures_of_weeks_are_kept_and_made_anew_where_their_turns_change(tmp_pa
     assert kept_weeks(tmp_path) == 9
 
 
+def test_figures_that_cannot_be_read_are_counted_again(tmp_path: Path) -> None:
+    first = session((-60 * 86_400, turn(1)), (-40 * 86_400, turn(2)), (0, turn(3)))
+    assert found(tmp_path, first, since_ms=0).total.turns == 3
+    with closing(sqlite3.connect(tmp_path / FILE, isolation_level=None)) as base:
+        base.execute("UPDATE weeks SET figures = x'00ff'")
+    assert cycles.measured(tmp_path, 0, NOW_MS).total.turns == 3
+
+
+def test_an_answer_that_is_no_number_of_times_is_passed_over(tmp_path: Path) -> None:
+    said = ("abc", "nan", "-1", "1e999", "2", "0")
+    answers = ((n, Happened(0, "felt", words)) for n, words in enumerate(said))
+    assert found(tmp_path, session((0, turn(1)), *answers)).total.felt == 2
+
+
 def test_figures_of_weeks_are_made_anew_in_another_time_zone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

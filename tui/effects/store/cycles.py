@@ -33,8 +33,8 @@ _QUARTER_S = 900
 _MOST_PAST = 2000
 """Turns from which proposals are made."""
 _FELT = """
-    SELECT ms, detail FROM events WHERE what = 'felt' AND detail != '' AND ms BETWEEN ? AND ?
-        ORDER BY ms
+    SELECT ms, CAST(detail AS REAL) FROM events WHERE what = 'felt' AND ms BETWEEN ? AND ?
+        AND CAST(detail AS REAL) BETWEEN 0.01 AND 100 ORDER BY ms
 """
 _PRACTICE = ("practice", "rehearsal")
 _KEEPING_S = 0.2
@@ -88,8 +88,7 @@ def measured(data_dir: Path, since_ms: int, until_ms: int = 0) -> CycleReport:
                 tally.take(kept)
                 at_ms = week.until_ms
         known.add(tally, at_ms, now_ms)
-        answers = base.execute(_FELT, (since_ms, now_ms)).fetchall()
-        felt = [(ms, float(times)) for ms, times in answers]
+        felt = base.execute(_FELT, (since_ms, now_ms)).fetchall()
         found = report(tally, since_ms, now_ms, days, felt)
         ahead = "SELECT count(*) FROM turns WHERE began_ms > ?"
         found.ahead = base.execute(ahead, (now_ms,)).fetchone()[0]
@@ -155,7 +154,10 @@ def _keep(
 def _kept(base: sqlite3.Connection, week: _Week) -> WeekFigures | None:
     query = "SELECT figures FROM weeks WHERE began_ms = ? AND until_ms = ?"
     row = base.execute(query, week[1:]).fetchone()
-    return _unpacking.decode(row[0]) if row else None
+    try:
+        return _unpacking.decode(row[0]) if row else None
+    except (msgspec.MsgspecError, TypeError):
+        return None  # damaged: its turns are counted
 
 
 def felt_ms(data_dir: Path) -> int:
