@@ -335,6 +335,26 @@ def test_what_a_change_broke_in_what_conftest_imports_is_a_failure(made: Made) -
 
 
 @each(
+    "files, program, path",
+    [
+        (WITH_PYTEST, "just", "shop/tests.py"),
+        (WITH_PYTEST, "just", "shop/cart_tests.py"),
+        (WITH_PYTEST, "just", "shop/conftest.py"),
+        (JEST, "npm", "src/__snapshots__/a.test.js.snap"),
+        (JEST, "npm", "src/__mocks__/http.js"),
+        (JEST, "npm", "src/setupTests.ts"),
+    ],
+)
+def test_who_changes_these_changes_the_judge(
+    made: Made, files: dict[str, str], program: str, path: str
+) -> None:
+    command = made(files, program)
+    assert command is not None
+    assert command.judges_by(path)
+    assert not command.judges_by("src/cart.py")
+
+
+@each(
     "output",
     [
         "No tests found, exiting with code 1\nRun with `--passWithNoTests` to exit with code 0\n",
