@@ -73,7 +73,7 @@ def test_it_goes_on_in_the_background_survives_esc_and_is_stopped_by_a_key(
     term.type(f"{ANSWER}s")
     term.wait_for(lambda text: "begun" in text and "May the model" not in text)
     term.type(CONVERSATION)
-    term.wait_for("b background")
+    term.wait_for("s stop it")  # of the footer: "b background" stands on the card before, too
     term.type("b")
     term.wait_for(lambda text: text.count("$ touch started") == 2)  # the next one, allowed
     term.wait_for("running")
