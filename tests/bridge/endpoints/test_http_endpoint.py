@@ -88,6 +88,13 @@ async def test_an_answer_that_is_compressed_well_is_read_to_its_end(bridge: Brid
     assert prose(events) == "".join(words)
 
 
+@each("encoding", ["br", "zstd", "gzip", "deflate"])
+async def test_a_compression_that_cannot_be_read_is_named(bridge: Bridge, encoding: str) -> None:
+    plain = pieces("text/event-stream", opening() + completed(), encoding=encoding)
+    refused = (await answered(bridge, plain))[-1]
+    assert "in a compression that duetto did not ask for" in refused["error"]["message"]
+
+
 async def test_an_error_between_events_is_heard(bridge: Bridge) -> None:
     told = pieces("text/event-stream", opening(), OWES, b"\n\n")
     refused = (await answered(bridge, told))[-1]

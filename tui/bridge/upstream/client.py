@@ -20,6 +20,7 @@ from urllib.parse import unquote, urlsplit, urlunsplit
 import aiohttp
 from aiohttp.client_proto import ResponseHandler
 from aiohttp.helpers import set_exception
+from aiohttp.http_exceptions import ContentEncodingError
 from msgspec import Struct
 from multidict import CIMultiDict
 
@@ -31,6 +32,7 @@ from tui.bridge.upstream.dialing import CONNECT_S, IDLE_S, Dialer, Origin, origi
 from tui.bridge.upstream.errors import (
     FLOODED,
     MOST_UNSAID_BYTES,
+    PACKED,
     PROXY_SILENT,
     SILENT,
     STALE_S,
@@ -438,6 +440,11 @@ def _broken_off(error: Exception) -> str:
     """Why an answer that has begun goes no further, behind the server's name."""
     if isinstance(error, _EndlessError):
         return str(error)
+    cause: BaseException | None = error
+    while cause is not None and not isinstance(cause, ContentEncodingError):
+        cause = cause.__cause__
+    if cause is not None:
+        return PACKED
     return UNREAD if isinstance(error, aiohttp.ClientResponseError) else "broke off its answer."
 
 

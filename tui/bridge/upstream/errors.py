@@ -36,7 +36,7 @@ class CutError(Exception):
     def __init__(self, text: str, *, unanswered: bool = False) -> None:
         """``unanswered``: nothing of an answer had come, not even its status."""
         super().__init__(text)
-        self.unanswered, self.flooded = unanswered, text == FLOODED
+        self.unanswered, self.flooded = unanswered, text in (FLOODED, PACKED)
 
 
 STALE_S = 1.0
@@ -46,6 +46,7 @@ SILENT = "said nothing for too long."
 MOST_UNSAID_BYTES = 256 * 1024
 """No server says as much around an answer; its headers may have a tenth of it."""
 FLOODED = "sends headers, frames or empty chunks without an end, and no more of an answer."
+PACKED = "sent its answer in a compression that duetto did not ask for and cannot read."
 UNREAD = "sent what is not HTTP, or headers that are too long."
 
 
