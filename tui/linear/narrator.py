@@ -366,7 +366,7 @@ def report_lines(report: RunReport | None) -> list[str]:
         return []
     if report.fault:
         return [
-            f"The tests could not run: {inert(report.fault)}.",
+            f"Nothing was judged: {inert(report.fault)}.",
             f"Next: {inert(report.step)}",
             "/output reads the output.",
         ]
