@@ -17,7 +17,7 @@ from tui.engine.notices import Notices
 from tui.ui.conversation import hunk_card, text_view
 from tui.ui.conversation.hunk_card import FilePart, PatchView, card_lines, empty_lines
 from tui.ui.conversation.text_view import ReasoningView, TextView
-from tui.ui.conversation.views import Focus, ViewContext, ViewPage
+from tui.ui.conversation.views import BlockView, Focus, UserView, ViewContext, ViewPage
 from tui.ui.styled_text import StyledRow
 
 
@@ -28,7 +28,7 @@ def view_of(text: str) -> ReasoningView:
     return ReasoningView(block, 0, ViewContext(width=80), None)
 
 
-def rows_of(view: ReasoningView) -> list[str]:
+def rows_of(view: BlockView) -> list[str]:
     rows = view.pages[0].rows
     assert rows is not None
     return [row.text.rstrip() for row in rows]
@@ -282,6 +282,15 @@ def test_the_text_of_a_hunk_that_is_out_can_be_read() -> None:
     assert [row.strip() for row in rows[2:]] == ["−old", "+new␛[2J", "+more"]
     out.agent = "x\n" * 100
     assert "61 more lines" in shown([out], Focus(1, 0, True))[-1]
+
+
+@pytest.mark.parametrize(("lines", "shows"), [(1, "shows it"), (2, "shows them")])
+def test_what_was_sent_with_a_prompt_is_folded(lines: int, shows: str) -> None:
+    block = Block(BlockKind.USER, 1, "attempt 1 of 2: mend it", state="done")
+    block.append("\n".join(["mend it"] * lines))
+    view = UserView(block, 0, ViewContext(width=60), None)
+    view.sync()
+    assert any(row.rstrip().endswith(f"sent with it · Enter {shows}") for row in rows_of(view))
 
 
 @pytest.mark.parametrize("kind", [BlockKind.TEXT, BlockKind.REASONING])

@@ -287,7 +287,8 @@ class UserView(BlockView):
         rows, left_out = self._begin(text) if len(text) > _LONG_CHARS else self._fold(text)
         lines = [StyledLine([bar, *row], "panel") for row in rows]
         if left_out:
-            what = "Enter shows them" if self.folded else "not shown, but sent"
+            shows = f"Enter shows {'it' if left_out.startswith('1 line ') else 'them'}"
+            what = shows if self.folded else "not shown, but sent"
             words = f"⋯ {left_out} · {what}"
             target = RowTarget("fold", self.index)
             lines.append(StyledLine([bar, (words, palette.style("muted"))], "panel", target))
