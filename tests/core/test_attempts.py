@@ -47,6 +47,7 @@ def test_what_is_asked_for(words: str, wanted: AttemptPlan) -> None:
         ("--3 x", "--3 attempts cannot be made"),
         ("1.5 x", "1.5 attempts cannot be made"),
         ("5x x", "5x attempts cannot be made"),
+        ("1e3 x", "1e3 attempts cannot be made"),
         ("500 x", "at most 256"),
         ("99999999999999999999 x", "at most 256"),
         ("3 --temperature hot x", "from 0 to 2"),

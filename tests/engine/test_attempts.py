@@ -125,10 +125,10 @@ async def test_the_best_that_passes_comes_home_as_pending_hunks() -> None:
     assert hunk.decision is Decision.PENDING
     assert stand.said().splitlines() == [
         "4 attempts: make it one · 3 wins · pass@1 50 % (1 run) · pass@4 100 % (1 run)",
-        "1. attempt 3 passes · +1 −1 · ~19 tokens",
-        "2. attempt 2 passes, with 6 changed lines against 2 · +3 −3 · ~55 tokens",
-        "3. attempt 1 breaks test_fifth and test_first still fails · +1 −1 · ~19 tokens",
-        "4. attempt 4 it changed nothing, and says: Done. · ~1 tokens",
+        "1. attempt 3: passes · +1 −1 · ~19 tokens",
+        "2. attempt 2: passes, with 6 changed lines against 2 · +3 −3 · ~55 tokens",
+        "3. attempt 1: breaks test_fifth and test_first still fails · +1 −1 · ~19 tokens",
+        "4. attempt 4: it changed nothing, and says: Done. · ~1 tokens",
     ]
     assert stand.session.status.running == ""
 

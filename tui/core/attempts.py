@@ -25,7 +25,7 @@ _MOST_NAMED = 2
 """Tests that a reason names."""
 USAGE = "/attempts [N] [--models A,B] [--temperature T] [--all] PROMPT"
 RACE = "/race [--models A,B] [--effort E,F] [--tier S,T] [--throttle off,50] PROMPT"
-_NUMBER = re.compile(r"[+-]*[\d.,]*\d[\d.,]*[x×]?")
+_NUMBER = re.compile(r"[+-]*[\d.,]*\d[\d.,]*(e\d+|[x×])?")
 """A first word that is meant as one, right or wrong."""
 _TIER = re.compile(r"[\w.-]{1,40}")
 

@@ -618,7 +618,7 @@ def view_words(view: AttemptView) -> str:
     """An attempt in a line."""
     row, meter = view.attempt, view.meter
     place = f"{view.place}. " if view.place else ""
-    told = [f"{place}attempt {row.number} {view.words}"]
+    told = [f"{place}attempt {row.number}: {view.words}"]
     told += [f"+{view.added} −{view.removed}"] if view.added or view.removed else []
     about = "~" * meter.tokens_estimated
     told += [f"{about}{meter.tokens:,} tokens"] if meter.tokens else []
