@@ -244,7 +244,7 @@ def memory_mb(pid: int) -> int:
 
 @pytest.mark.slow
 async def test_a_flood_of_large_requests_leaves_memory_bounded() -> None:
-    with start("--port", "0") as process:
+    with start() as process:
         said = await asyncio.to_thread(first_line, process)
         port = int(said["url"].split(":")[2].split("/")[0])
         async with RawClient(port, said["token"]) as client:

@@ -203,7 +203,7 @@ async def test_of_a_mere_address_that_refuses_the_socket_models_are_asked_for(
         (endpoint,) = models.endpoints.values()
         known = KnownEndpoints(paths.state_dir)
         assert known.load(endpoint.address.url).websocket is None
-        assert known.save(endpoint.address.url, Capabilities(websocket=False))
+        known.save(endpoint.address.url, Capabilities(websocket=False))
         findings = await provider_findings(workplace)
     assert told(findings) == [("models of cli", "ok"), ("models of cli", "fix")]
     assert "did you mean tiny?" in findings[1].text

@@ -11,7 +11,7 @@ import getpass
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 from msgspec import Struct
@@ -36,11 +36,19 @@ class Wishes(Struct, frozen=True):
     """What the command line says."""
 
     provider: str
-    models: tuple[tuple[Role, str], ...]
+    fast: str
+    deep: str
     key_stdin: bool
     no_test: bool
     dry_run: bool
     list_models: bool
+    config: Path | None
+
+    @property
+    def models(self) -> dict[Role, str]:
+        """The models that are named."""
+        given: dict[Role, str] = {"fast": self.fast.strip(), "deep": self.deep.strip()}
+        return {role: name for role, name in given.items() if name}
 
 
 @click.command("connect")
@@ -58,7 +66,7 @@ class Wishes(Struct, frozen=True):
     help="Change this config.toml instead of your own.",
 )
 @click.option("--debug", is_flag=True, help="Write more to the log file.")
-def connect_command(provider: str, fast: str, deep: str, **rest: object) -> int:
+def connect_command(provider: str, debug: bool, **given: Any) -> int:
     """Connect a provider or a server, and choose the fast and the deep model.
 
     Without PROVIDER it asks, step by step, and writes nothing before the end. With it:
@@ -69,26 +77,15 @@ def connect_command(provider: str, fast: str, deep: str, **rest: object) -> int:
     """
     from tui.cli.connecting import Connector
 
-    roles: tuple[tuple[Role, str], ...] = (("fast", fast.strip()), ("deep", deep.strip()))
-    models = tuple((role, name) for role, name in roles if name)
-    wishes = Wishes(
-        provider.strip(),
-        models,
-        bool(rest["key_stdin"]),
-        bool(rest["no_test"]),
-        bool(rest["dry_run"]),
-        bool(rest["list_models"]),
-    )
-    config = rest["config"]
-    flags = ModelFlags(config=config if isinstance(config, Path) else None)
-    setup = SessionSetup(
-        Path.cwd(), Settings(), ResolvedModels({}, {}, rehearsal=True), Paths.find(), flags=flags
-    )
+    wishes = Wishes(provider.strip(), **given)
+    models = ResolvedModels({}, {}, rehearsal=True)
+    flags = ModelFlags(config=wishes.config)
+    setup = SessionSetup(Path.cwd(), Settings(), models, Paths.find(), flags=flags)
     connector = Connector(setup)
     connector.check()
     if wishes.provider:
         return asyncio.run(_scripted(connector, wishes))
-    if models or wishes.key_stdin or wishes.list_models or not sys.stdin.isatty():
+    if wishes.models or wishes.key_stdin or wishes.list_models or not sys.stdin.isatty():
         raise UsageError(
             "name a provider or a server: duetto connect PROVIDER|URL --fast MODEL --deep MODEL"
         )
@@ -133,7 +130,7 @@ async def _scripted(connector: Connector, wishes: Wishes) -> int:
     if wishes.list_models:
         click.echo("".join(f"{inert(name)}\n" for name in names), nl=False)
         return EXIT_OK
-    for role, model in wishes.models:
+    for role, model in wishes.models.items():
         if names and not listed.is_typed and model not in names:
             _say_wrong(f"--{role}: {unknown_words(model, names)}")
             return EXIT_FAILED
