@@ -103,7 +103,7 @@ async def test_at_three_quarters_it_says_what_will_happen() -> None:
     await turn(place, "now the index")
     (said,) = notes(place)
     assert said.startswith("the window of quick-1 is 78% full")
-    assert "from 85% on what was said first is then sent as a summary" in said
+    assert "from 85% on what was said first is sent as a summary" in said
     assert said.endswith("/compact [WORDS] does it now, /compact show shows it")
 
 

@@ -26,7 +26,7 @@ from tui.engine import intents
 from tui.engine.compaction import LANE
 from tui.engine.ports import RoleSpec
 from tui.engine.resuming import Resumption, up_to
-from tui.engine.rewinding import LEAVE, TOO
+from tui.engine.rewinding import LEAVE, REWIND, TOO
 from tui.engine.rewound_files import RewindPlan
 from tui.engine.session import SessionOptions
 
@@ -246,6 +246,22 @@ async def test_a_file_that_others_changed_is_asked_about() -> None:
         head = "class Cache:" if choice == TOO else "class Cache(Base):"
         assert disk(world)["cache.py"].startswith(head)
         assert disk(world)["cache.py"].endswith("other = 1\n")
+
+
+async def test_a_file_that_others_change_while_a_rewind_is_asked_about_is_asked_about_too() -> None:
+    world = World(FILES, options=SessionOptions(ask=True))
+    await world.runs()
+    await a_turn(world, BASE)
+    world.session.submit(intents.Rewind(1, ask=True))
+    await settled(world)
+    world.files.data["cache.py"] += b"other = 1\n"
+    world.changed_outside("cache.py")
+    await settle()
+    await world.answers(REWIND)
+    await settled(world)
+    await world.answers(LEAVE)
+    await settled(world)
+    assert disk(world)["cache.py"].startswith("class Cache(Base):")
 
 
 async def test_lines_that_others_wrote_over_a_hunk_and_beside_it_stay() -> None:

@@ -211,7 +211,7 @@ class Compaction:
             self._supervisor.start(self._settle(), "compacting")
 
     def _warning(self, spec: RoleSpec, share: float) -> str:
-        what = "what was said first is then sent as a summary, with all that is certain"
+        what = "what was said first is sent as a summary, with all that is certain"
         return (
             f"the window of {spec.model} is {share:.0%} full; from {DUE:.0%} on {what}"
             "\n/compact [WORDS] does it now, /compact show shows it"

@@ -208,44 +208,48 @@ class Rewinding:
         self._services.state.warn(what, why)
 
     async def _rewind(self, wanted: Rewind) -> None:
-        hunk, part = wanted.hunk, wanted.part
-        plan = await self.plan(wanted.turn, hunk, part)
-        if isinstance(plan, str):
-            self._refuse(plan[:1].lower() + plan[1:].rstrip("."))
-            return
-        if wanted.ask:
+        plan = await self._planned(wanted)
+        if plan is not None and wanted.ask:
             question, words = f"Rewind {preview_words(plan)[0]}?", preview_words(plan)[1:]
             answer = await self._services.state.questions.ask(
                 question, f"{', '.join(words)}.", (REWIND, CANCEL)
             )
             if answer != REWIND:
                 return
-        left = await self._ask_of_others(plan)
+            plan = await self._planned(wanted)  # files may be other ones by now
+        if plan is None:
+            return
+        hunks = self._files.chosen(plan.turn, plan.hunk) if plan.part != "talk" else []
+        left = await self._ask_of_others(plan, hunks)
         if left is None:
             return
         if why := self._why_not():
             self._refuse(why[:1].lower() + why[1:].rstrip("."))
             return
-        chosen = [
-            one
-            for one in (self._files.chosen(plan.turn, hunk) if part != "talk" else ())
-            if left.isdisjoint((one.path, one.target))
-        ]
-        await self._do(plan, chosen)
+        await self._do(plan, [one for one in hunks if one not in left])
 
-    async def _ask_of_others(self, plan: RewindPlan) -> set[str] | None:
-        """The paths that are left as they are; None: nothing is to be done."""
+    async def _planned(self, wanted: Rewind) -> RewindPlan | None:
+        """What is to be done; None: it cannot be, and why is told."""
+        plan = await self.plan(wanted.turn, wanted.hunk, wanted.part)
+        if isinstance(plan, str):
+            self._refuse(plan[:1].lower() + plan[1:].rstrip("."))
+            return None
+        return plan
+
+    async def _ask_of_others(self, plan: RewindPlan, hunks: Iterable[Hunk]) -> set[Hunk] | None:
+        """Those of the hunks that are left as they are; None: nothing is to be done."""
         others = [file.path for file in plan.files if file.others]
         if not others:
             return set()
         which = first_of(others, NAMED)
         plural = "them" if others[1:] else "it"
+        theirs = {one for one in hunks if not {one.path, one.target}.isdisjoint(others)}
         answer = await self._services.state.questions.ask(
             f"Another program changed {which} since: rewind {plural}, too?",
             "What it changed stays where it does not touch the lines that go back.",
             (TOO, LEAVE, CANCEL),
         )
-        return None if answer == CANCEL else set(others if answer == LEAVE else ())
+        return None if answer == CANCEL else theirs if answer == LEAVE else set()
 
     async def _do(self, plan: RewindPlan, chosen: list[Hunk]) -> None:
         services, state = self._services, self._services.state
