@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from dataclasses import replace
 
 import pytest
 
@@ -14,6 +15,7 @@ from tests.support.stored_sessions import resumed, stored
 from tests.support.turns import begun, land, notes, texts, update
 from tui.core.document.hunk import Decision, Hunk
 from tui.core.programs import RunResult
+from tui.core.run_report import RunCounts, RunReport
 from tui.core.wire.events import ErrorEvent
 from tui.engine import intents, lane_session
 from tui.engine.notices import Status, Trouble
@@ -449,4 +451,19 @@ async def test_what_failed_before_is_looked_at_again_when_other_files_were_chang
     review.redo(3)
     await (await review.asked(2)).patches(update("a.py", "-x2 = 0", "+x2 = 3"))
     assert review.hunks[-1].redone == "redone from hunk 3 · ✗ 1 failed · 9 passed"
+    await world.session.close()
+
+
+async def test_all_tests_run_where_none_that_belongs_to_it_runs() -> None:
+    def part(wanted: Part) -> VerifyCommand | None:
+        empty = RunReport((), "all tests were deselected", counts=RunCounts())
+        return replace(TESTS, reader=lambda output, passed: empty) if wanted.changed else None
+
+    world, judge = judged(9, lambda files: [])
+    world.verify = replace(TESTS, part=part)
+    review = Review(world)
+    review.redo(1)
+    await (await review.asked()).patches(update("a.py", "-x2 = 0", "+x2 = 2"))
+    assert review.hunks[-1].redone == "redone from hunk 1 · 10 passed"
+    assert len(judge.seen) == 2
     await world.session.close()

@@ -17,7 +17,7 @@ from tui.core.document.hunk import RED, REDOING, REDONE, Decision, Hunk, Kind, S
 from tui.core.document.report import shown
 from tui.core.files import counted, decoded
 from tui.core.patches.bringing_home import LaneFile, bringing_home
-from tui.core.run_report import brought_in, ended_words
+from tui.core.run_report import RunCounts, brought_in, ended_words
 from tui.core.steps import finished
 from tui.core.text.buffer import plain_text
 from tui.core.text.region import changed_only_at, row_in
@@ -336,10 +336,14 @@ class Redoing:
             screen = await self._services.screen()
             before = Ground.of(screen.without([hunk.id]), self._state.workspace)
             texts = await asyncio.to_thread(screen.files)
-            command = await asyncio.to_thread(_about, command, Part((hunk.path,), texts=texts))
+            tests, part = command, Part((hunk.path,), texts=texts)
+            command = await asyncio.to_thread(_about, tests, part)
             shadow = await ports.shadows().make(texts)
             try:
                 result, report = await judged(ports.runner, command, shadow)
+                if report.fault and report.counts == RunCounts():  # none of these runs here
+                    command = await asyncio.to_thread(_about, tests, Part())
+                    result, report = await judged(ports.runner, command, shadow)
             finally:
                 shadow.close()
             report = brought_in(report, (hunk.path,))
