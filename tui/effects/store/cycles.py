@@ -19,6 +19,7 @@ import msgspec
 
 from tui.core.cycles import Cycle, CycleReport, CycleTally, Place, WeekFigures, first_days, report
 from tui.core.proposals import JudgedTurn, past_turn
+from tui.core.typed_data import msgpack_decoder
 from tui.effects.store.database import Database
 from tui.effects.store.reading import open_store
 from tui.errors import StoreRefused
@@ -39,7 +40,7 @@ _FELT = """
 _PRACTICE = ("practice", "rehearsal")
 _KEEPING_S = 0.2
 """So long other duettos may wait while figures of weeks are made."""
-_packing, _unpacking = msgspec.msgpack.Encoder(), msgspec.msgpack.Decoder(WeekFigures)
+_packing, _unpacking = msgspec.msgpack.Encoder(), msgpack_decoder(WeekFigures)
 
 
 class _Week(NamedTuple):
