@@ -426,12 +426,6 @@ def _named(hunks: Sequence[Hunk]) -> str:
     return f"Hunk{'s' * bool(some)} {numbers} of {hunks[0].path}"
 
 
-def _lower(hunks: Sequence[Hunk]) -> str:
-    """The same within a sentence."""
-    words = _named(hunks)
-    return words[0].lower() + words[1:]
-
-
 def _is_turn(entry: DecisionEntry | None) -> bool:
     return entry is not None and entry.verb == "turn"
 

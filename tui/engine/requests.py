@@ -167,7 +167,6 @@ class Requests:
         after an Esc the user may decide and type for a while before the next prompt."""
         self._gathered: HunkNews | None = None
         """What `prepare` found out for the next request."""
-        self._ports = ports
         self._open_files = open_files
         self._context = Context()
         self.attachments = Attachments(open_files, ports)

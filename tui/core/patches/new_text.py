@@ -160,8 +160,8 @@ class AddWork(FileWork):
         self._lines: list[str] = []
         self._bare = False
         """The last line has no newline."""
-        self._partial = self._sent = ""
-        """The unfinished line; the file's text as the model was sent it."""
+        self._sent = ""
+        """The file's text as the model was sent it."""
         self._hunk = self.hunk(Kind.ADD)
         self._refusal = ""
         try:
@@ -180,7 +180,7 @@ class AddWork(FileWork):
         if not isinstance(event, Line):
             return
         self._hunk.added += 1
-        self._partial, self._bare = "", False
+        self._bare = False
         if is_placeholder(event.text) and LEFT_OUT not in self._hunk.flags:
             self._hunk.flags += (LEFT_OUT,)
         if self.painter is not None:
@@ -190,7 +190,6 @@ class AddWork(FileWork):
 
     def partial(self, text: str) -> None:
         """The unfinished line, for this frame."""
-        self._partial = text
         if self.painter is not None:
             self.painter.partial_line(text, self._hunk)
 
