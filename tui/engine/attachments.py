@@ -22,7 +22,7 @@ from tui.core.attachments import (
     pasted_paths,
 )
 from tui.core.context import TOTAL_LIMIT_CHARS, FileInContext
-from tui.core.files import checked_path, is_image_name, why_private
+from tui.core.files import checked_path, counted, is_image_name, why_private
 from tui.engine.notices import Trouble
 from tui.engine.open_files import SEND, OpenFiles
 from tui.engine.ports import Ports
@@ -400,7 +400,9 @@ class Attachments:
             kinds = [f"{MOST_FILES} files are attached at once, {rest} more are there"] * bool(rest)
             kinds += [f"the text of {left_out} of its files cannot be sent"] * bool(left_out)
             self._refuse(f"All of {name}", ", and ".join(kinds))
-        return [f"{name} ({count} files, about {total:,} tokens)"] if count else []
+        return (
+            [f"{name} ({counted(count, 'file')}, about {counted(total, 'token')})"] if count else []
+        )
 
     async def _file(self, part: Attached, *, ask: bool) -> str:
         path, open_files = part.path, self._open_files
@@ -427,7 +429,7 @@ class Attachments:
             self._parts[part] = self.turn()
         self.dropped -= {path, str(part)}
         shown = replace(open_files.open_file(path), lines=part.lines)
-        return f"{part} (about {self.tokens_of(shown):,} tokens)"
+        return f"{part} (about {counted(self.tokens_of(shown), 'token')})"
 
     async def _outside_image(self, name: str, error: EditRefused) -> None:
         """One that the user named by its whole path, or dropped. Raises ImageRefused."""
