@@ -363,7 +363,7 @@ class ReviewScreen(PaintedScreen):
         """``tell`` hands the workbench a message; ``against``: a diff (of one file, or of all)."""
         super().__init__()
         self.session = session
-        self.view = DiffView(self.update_bars)
+        self.view = DiffView()
         self.content = ReviewContent(session, self.view, self, self.update_bars)
         self.content.against, self.content.path = against, path
         self.content.from_review = against is None
@@ -480,6 +480,11 @@ class ReviewScreen(PaintedScreen):
         self.set_class(self._list.in_column, "-wide")
         if event.size != self.content.laid_for:
             self.call_after_refresh(self.content.look)
+
+    def on_diff_view_moved(self, message: DiffView.Moved) -> None:
+        """The list and the footer follow."""
+        message.stop()
+        self.update_bars()
 
     # -- actions of the scope "turn"
 

@@ -14,6 +14,7 @@ from time import perf_counter
 from rich.segment import Segment
 from textual import events
 from textual.geometry import Region, Size
+from textual.message import Message
 from textual.strip import Strip
 from textual.timer import Timer
 
@@ -207,10 +208,11 @@ _SLICE_S, _REST_S = 0.004, 0.002
 class DiffView(PaintedWidget, can_focus=True):
     """Paints the layout of a diff, which it makes a part at a time; its cursor knows the place."""
 
-    def __init__(self, on_moved: Callable[[], None]) -> None:
-        """``on_moved``: another change is chosen, or another file is in sight."""
+    class Moved(Message):
+        """Another change is chosen, or another file is in sight."""
+
+    def __init__(self) -> None:
         super().__init__(id="review-diff")
-        self._on_moved = on_moved
         self.cursor = DiffCursor(lambda: self.size.height, self._moved)
         self.options = DiffOptions(80)
         self.words = ""
@@ -308,7 +310,7 @@ class DiffView(PaintedWidget, can_focus=True):
     def _moved(self) -> None:
         self._place_bar()
         self.refresh()
-        self._on_moved()
+        self.post_message(self.Moved())
 
     def _place_bar(self) -> None:
         """Work out the strip at the right edge: where one is, and where the changes are."""
