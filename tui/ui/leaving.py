@@ -94,5 +94,6 @@ class Leaving:
 
     def _end(self, code: int) -> None:
         """By force; a terminal that is gone may hold up the way out, so the text is kept first."""
+        self.onward = None  # what was asked for before is not begun without a terminal
         self.on_forced()
         self._app.exit(code, code)
