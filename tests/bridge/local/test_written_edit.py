@@ -103,6 +103,7 @@ def test_an_edit_whose_search_has_no_end_is_ended_too() -> None:
         ("class A:\n    # why", True),
         ("hello world", False),
         ("def f():\n    x\n )", False),
+        ("def f():\n# why\nx = 1", False),
         ("x = 'a", False),
     ],
 )

@@ -17,7 +17,7 @@ from tui.bridge.local.grammar import DIVIDER, MOST_ADDED, REPLACE, SEARCH
 _INCOMPLETE = 0x4000 | 0x200
 """ast.PyCF_ALLOW_INCOMPLETE_INPUT and PyCF_DONT_IMPLY_DEDENT, as `codeop` has them."""
 _ONLY_AST = 0x400
-_TO_COME = ("incomplete input", "expected an indented block")
+_TO_COME = "incomplete input"
 """What Python says where the beginning is right and more has to follow."""
 MOST_PARSED = 2000
 """Lines that are read with each line that is written, a few ms; longer files at the end only."""
@@ -172,7 +172,7 @@ def may_go_on(path: str, lines: Sequence[str]) -> bool:
     try:
         _parse("\n".join([*lines, ""]), _INCOMPLETE)
     except SyntaxError as error:
-        return any(words in str(error.msg) for words in _TO_COME)
+        return _TO_COME in str(error.msg)
     except (ValueError, RecursionError, MemoryError):
         return True
     return True
