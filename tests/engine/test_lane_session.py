@@ -79,7 +79,7 @@ class Writing(FakeRunner):
 
 
 async def made(world: World, asks: Asks = "refuse", *, talk: bool = False) -> Lane:
-    screen = await world.session.lanes.screen()
+    screen = await world.session.services.screen()
     lane = world.session.lanes.make("try", world.roles["fast"], screen.files(), asks)
     await lane.begin(talk=talk)
     await settle()

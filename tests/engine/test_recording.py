@@ -446,7 +446,8 @@ async def test_what_is_attached_pinned_and_left_out_outlives_a_resume(
     other.session.submit(intents.DropPart("b.py"))
     await settled()
     again = await closed(other, store, tmp_path)
-    assert again.attached.parts == (("a.py", 2, 3, 1),)
+    assert again.attached.parts == (("a.py", 2, 3, 1), ("b.py", 0, 0, 1))
+    assert "b.py" in again.attached.dropped, "attached, but not sent"
     assert again.attached.pins == ("never touch the public API",)
     assert again.attached.untold == ()
     assert again.efforts.of[0] == ("fast", "quick-1", "high")
