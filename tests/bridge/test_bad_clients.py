@@ -201,6 +201,7 @@ async def test_a_half_open_handshake_harms_nobody(bridge: Bridge, bystander: Non
         writer.transport.abort()
 
 
+@pytest.mark.slow
 async def test_silence_is_broken_by_signs_of_life(
     bridge: Bridge, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -232,6 +232,7 @@ async def timed(client: Socket) -> list[tuple[float, dict[str, Any]]]:
     return events
 
 
+@pytest.mark.slow
 @each("piece", ["many", "one"])
 @each("by", ["name", "metadata"])
 async def test_any_model_comes_as_slowly_as_the_client_wants(

@@ -34,6 +34,7 @@ async def flood(client: RawClient, most: int) -> int:
     return most
 
 
+@pytest.mark.slow
 async def test_pongs_that_nobody_reads_are_bounded(bridge: Bridge) -> None:
     assert bridge._server is not None
     async with RawClient(bridge.port) as client:

@@ -236,6 +236,7 @@ async def test_an_answer_that_is_silent_begins_and_its_error_is_an_event(
         assert last["code"] == last["error"]["code"] == "rate_limit_exceeded"
 
 
+@pytest.mark.slow
 async def test_a_large_body_is_taken_up_to_what_a_socket_takes(
     bridge: Bridge, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -311,6 +312,7 @@ async def test_who_reads_no_body_is_cut_off(
         writer.transport.abort()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "sent",
     [

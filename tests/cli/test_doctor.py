@@ -187,6 +187,7 @@ def test_an_endpoint_that_answers_nothing_is_probed_in_vain(
     assert "m said nothing within" in str(probe["text"])
 
 
+@pytest.mark.slow
 def test_an_endpoint_that_refuses_every_answer_is_not_well(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

@@ -188,6 +188,7 @@ async def test_nothing_is_run() -> None:
         assert not (stage.root / "ran").exists()
 
 
+@pytest.mark.slow
 async def test_the_viewer_may_press_esc_and_the_rest_plays_on() -> None:
     long = [delta("word ") for _ in range(50)]
     tape = Tape().asked("one").said(created("r1"), *long, wait_s=0.05)

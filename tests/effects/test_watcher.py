@@ -98,6 +98,7 @@ async def test_where_nothing_can_be_watched_open_files_are_looked_at(
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.case("G07", "G10")
 async def test_in_a_huge_tree_folders_of_open_files_are_watched(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -345,6 +345,7 @@ def decisions(records: Iterable[Record]) -> dict[int, Decision]:
     return {one: said for one, said in found.items() if said is not Decision.PENDING}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("shown", [1, 100])
 async def test_killed_at_any_record_a_session_goes_on(

@@ -221,6 +221,7 @@ async def test_shut_between_turns_the_next_prompt_goes_over_a_new_socket() -> No
             assert (server.connections, at.troubles, at.notes) == (2, [], [])
 
 
+@pytest.mark.slow
 @each(
     "before, whole",
     [
@@ -256,6 +257,7 @@ async def test_pongs_alone_do_not_make_an_answer() -> None:
         await at.goes_on()
 
 
+@pytest.mark.slow
 @each("where", range(5))
 async def test_a_stall_is_waited_out(where: int) -> None:
     steps: list[Step] = turn(1, *ONE)

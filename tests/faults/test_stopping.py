@@ -186,6 +186,7 @@ async def test_a_socket_that_ends_ends_all_its_lanes_and_each_goes_on() -> None:
         assert (these.server.connections, these.sockets) == (2, 1)
 
 
+@pytest.mark.slow
 @each("loud", [False, True])
 async def test_an_accepted_interrupt_may_take_a_while(
     loud: bool, monkeypatch: pytest.MonkeyPatch

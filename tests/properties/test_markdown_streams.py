@@ -78,6 +78,7 @@ def streamed(text: str, size: int) -> MarkdownStream:
     return stream
 
 
+@pytest.mark.slow
 @settings(max_examples=4)
 @given(markdown(), st.integers(100, 3000))
 def test_every_word_is_on_the_screen_and_pieces_make_no_difference(text: str, size: int) -> None:

@@ -221,6 +221,7 @@ FIELDS: dict[str, Any] = {
 }
 
 
+@pytest.mark.slow
 @each("name, value", list(FIELDS.items()))
 @of_each_kind
 async def test_no_field_is_dropped_in_silence(there: Stand, name: str, value: Any) -> None:

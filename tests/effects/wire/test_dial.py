@@ -94,6 +94,7 @@ async def test_a_server_that_hangs_up_on_the_upgrade_may_still_speak_http() -> N
         await connection.close()
 
 
+@pytest.mark.slow
 @each(
     "asked, limit_bytes, offered",
     [(None, 2**20, False), (True, 2**20, True), (False, 2**20, False), (True, 0, False)],

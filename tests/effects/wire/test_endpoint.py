@@ -211,6 +211,7 @@ async def test_drop_takes_the_socket_only_if_no_other_lane_is_busy() -> None:
         assert (one.state, two.state) == ("closed", "closed")
 
 
+@pytest.mark.slow
 async def test_a_lane_that_waits_for_minutes_alone_is_left_and_the_others_go_on() -> None:
     async with hosting() as host:
         desk = Desk(host, known=LANES, event_s=2.0, ping_interval_s=0.1)
