@@ -148,7 +148,7 @@ def test_without_asking_with_exit_codes(piped: Piped, tmp_path: Path, provider: 
     for arguments, given, code, says in (
         (("mine", *both), "", 2, "needs a key"),
         (("mein", *both), "", 2, "Did you mean mine"),
-        (("mine", "--key-stdin", *both), "", 2, "the key"),
+        (("mine", "--key-stdin", *both), "", 2, "no key was given"),
         (("mine", "--key-stdin", *both), WRONG, 3, "refused this key"),
         (("mine", "--key-stdin", "--fast", "tinny"), KEY, 1, "Did you mean tiny-8b"),
         (("http://127.0.0.1:9/v1", *both), "", 3, "cannot be reached"),
