@@ -44,7 +44,7 @@ async def test_a_session_that_goes_on_finds_it_too() -> None:
     world.ports.runner, world.verify = judge, before.verify
     cards = [b for b in world.session.transcript.blocks if b.kind is BlockKind.RUN]
     assert cards
-    assert all(card.outdated for card in cards), "nobody knows what was changed meanwhile"
+    assert all(card.outdated for card in cards), "files may have changed since then"
     assert (await blame(world)).text.startswith("hunk 7 breaks test_a · a.py:13\n")
     assert [hunk.id for hunk in world.session.workspace.hunks if hunk.is_blamed] == [7]
 

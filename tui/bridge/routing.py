@@ -52,7 +52,7 @@ class _Wanted(NamedTuple):
 
 Route = Callable[[Mapping[str, Any], Sequence[dict[str, Any]]], Awaitable[Sequence[Candidate]]]
 """Where the requests of one path go: who may answer one with these items, the first choice first;
-never empty. Raises Refused: nobody may."""
+never empty. Raises Refused: no endpoint may answer it."""
 
 
 class Endpoints:

@@ -561,7 +561,7 @@ def _block(said: BlockSaid) -> Block:
         call_id=said.call_id,
         state="cut" if said.state == "open" else said.state,
         report=said.report,
-        outdated=said.report is not None,  # nobody knows what was changed meanwhile
+        outdated=said.report is not None,  # files may have changed since then
     )
     if said.text:
         block.append(said.text)

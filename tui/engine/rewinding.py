@@ -229,7 +229,7 @@ class Rewinding:
         await self._do(plan, [one for one in hunks if one not in left])
 
     async def _planned(self, wanted: Rewind) -> RewindPlan | None:
-        """What is to be done; None: it cannot be, and why is told."""
+        """The plan; None: it cannot be carried out, and the user was told why."""
         plan = await self.plan(wanted.turn, wanted.hunk, wanted.part)
         if isinstance(plan, str):
             self._refuse(plan[:1].lower() + plan[1:].rstrip("."))

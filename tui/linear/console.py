@@ -44,7 +44,7 @@ class PlainLines:
     """The line is edited here, not by the terminal."""
 
     def __init__(self, descriptor: int, *, live: bool = False, shows: bool = False) -> None:
-        """``live``: somebody types; ``shows``: what is said goes to a terminal, prompts, too."""
+        """``live``: stdin is a terminal; ``shows``: stdout is one, so prompts are printed, too."""
         self.live = live
         self.shows = shows
         self.ended = False

@@ -137,7 +137,7 @@ class Writing:
 
 
 def _fitting_share(body: bytes) -> float | None:
-    """How much of a request fits that was refused; None: it was for something else."""
+    """The share of a refused request that fits; None: it was not refused for its length."""
     answer = said_by(Message("", body), mend=True)
     error = answer.get("error") if isinstance(answer, dict) else None
     if not isinstance(error, dict):

@@ -26,7 +26,7 @@ _log = logging.getLogger(__name__)
 async def models_of(served: Endpoints, name: str) -> dict[str, ModelFacts]:
     """The models of one endpoint; those that are known anyhow if it does not say in time.
 
-    Nobody is asked before somebody wants to know.
+    No provider is asked before a list is wanted.
     """
     target = served.targets[name]
     known = {model: target.facts(model) for model in _named(target)}

@@ -137,7 +137,7 @@ _WHAT = {
 def exposition(metrics: Metrics, gauges: Mapping[str, float]) -> tuple[bytes, str]:
     """The figures as Prometheus reads them, and their content type.
 
-    ``gauges``: what there is now, by name. The library is loaded when somebody asks: 50 ms.
+    ``gauges``: what there is now, by name. The library is loaded at the first call: 50 ms.
     """
     from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
     from prometheus_client.process_collector import ProcessCollector

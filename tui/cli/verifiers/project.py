@@ -118,7 +118,7 @@ class Project:
 
     @cached_property
     def unittest(self) -> list[str] | None:
-        """How unittest runs the tests in the folder of the first of its tests; None: it has none.
+        """The command that has unittest run a project's tests; None: it has no tests of unittest.
 
         It looks into packages only, and says that all is well where it finds nothing.
         """
