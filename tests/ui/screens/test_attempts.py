@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 from textual.widgets import Static
 
-from tests.support.scripted_app import running
+from tests.support.scripted_app import running, until
 from tests.support.scripted_session import ScriptedSession
 from tui.core.attempts import AttemptPlan, Result
 from tui.core.meter import Cost, MeterView
@@ -61,6 +61,9 @@ class Shown:
     def views(self) -> list[AttemptView]:
         return self._views
 
+    def order(self, *numbers: int) -> None:
+        self._views.sort(key=lambda one: numbers.index(one.attempt.number))
+
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 40)])
 async def test_a_prompt_tried_three_times_is_a_table_with_keys(size: tuple[int, int]) -> None:
@@ -75,9 +78,9 @@ async def test_a_prompt_tried_three_times_is_a_table_with_keys(size: tuple[int, 
         await pilot.press("t", "down", "x", "escape")
         assert session.intents[1:] == [TakeAttempt(2), StopAttempts(1), StopAttempts()]
         assert isinstance(app.screen, AttemptsScreen), "Esc stops what runs first"
-        shown.active = False
         await pilot.press("enter")
         await pilot.pause()
+        shown.active = False
         assert isinstance(app.screen, AttemptScreen)
         said = str(app.screen.report(60))
         for words in ("breaks test_a", "fails test_old", "not allowed: rm -rf build"):
@@ -90,6 +93,25 @@ async def test_a_prompt_tried_three_times_is_a_table_with_keys(size: tuple[int, 
         assert session.intents[-1] == TakeAttempt(1, hunks=(1,))
         await pilot.press("escape", "escape")
         assert not isinstance(app.screen, AttemptsScreen | AttemptScreen)
+
+
+@pytest.mark.parametrize(("keys", "lit"), [([], 2), (["down"], 1)])
+async def test_the_best_is_lit_at_the_end_where_no_key_lit_another(
+    keys: list[str], lit: int
+) -> None:
+    session = ScriptedSession()
+    session.attempts = shown = Shown()
+    shown.order(3, 1, 2)
+    async with running(session) as (app, pilot):
+        app.bench.prompt_box.prompt.restore("/attempts show")
+        await pilot.press("enter")
+        await pilot.pause()
+        await pilot.press(*keys)
+        shown.order(2, 1, 3)
+        shown.active, shown.said = False, "3 attempts: they ended"
+        await until(pilot, lambda: app.screen.query_one(".pick").border_subtitle == shown.said)
+        await pilot.press("t")
+        assert session.intents == [TakeAttempt(lit)]
 
 
 async def test_q_leaves_the_table_and_the_attempts_go_on() -> None:

@@ -92,6 +92,8 @@ class AttemptsScreen(KeyedScreen[Attempt | None]):
         super().__init__()
         self._session = session
         self._is_active = False
+        self._best = 0
+        """Number of the attempt that was lit without a key."""
         self._said = ""
         """What stands below the box."""
         self._list = AttemptRows()
@@ -128,14 +130,17 @@ class AttemptsScreen(KeyedScreen[Attempt | None]):
             self._session.submit(TakeAttempt(number) if what == "take" else StopAttempts(number))
 
     def _take_up(self) -> None:
-        """All as they are now; the one that was lit stays lit, until they end: then the best is."""
+        """All as they are now; at the end the best is lit, if no key has lit another."""
         chosen, views = self._list.chosen, self._session.attempts.views()
         number = chosen.attempt.number if chosen is not None else 0
         was_active, self._is_active = self._is_active, self._session.attempts.active
-        if was_active and not self._is_active:
+        by_key = number != self._best
+        if was_active and not self._is_active and not by_key:
             number = 0
         found = (at for at, one in enumerate(views) if one.attempt.number == number)
         self.show(views, next(found, 0))
+        if not by_key and (lit := self._list.chosen) is not None:
+            self._best = lit.attempt.number
         said = one_line(self._session.attempts.said)
         if said != self._said:  # another title paints the whole box
             self._said = self._box.border_subtitle = said
