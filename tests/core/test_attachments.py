@@ -22,6 +22,8 @@ from tui.core.attachments import Mention, in_folder, mentions, pasted_paths
         ("@メモ.md", ["メモ.md"]),
         ("mail me@example.com, 3 @ 4, @", []),
         ("@a.py:40-10", ["a.py:40"]),
+        ("look at @., (@.) and @..", [".", ".."]),
+        ("wait @... and @!.", []),
         ('@"broken', []),
     ],
 )
@@ -32,6 +34,8 @@ def test_mentions(prompt: str, found: list[str]) -> None:
 def test_what_hardly_means_anything_but_a_file() -> None:
     assert Mention("src/a").like_a_path
     assert Mention("a.py").like_a_path
+    assert Mention("..").like_a_path
+    assert Mention("~").like_a_path
     assert not Mention("property").like_a_path
 
 

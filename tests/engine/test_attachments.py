@@ -153,13 +153,39 @@ async def test_a_folder_and_a_symbol_and_the_selection() -> None:
     assert "src/b.py:1" in "\n".join(notes(place))
 
 
+async def test_the_folder_of_the_workspace_is_attached_by_a_dot() -> None:
+    place = World({"src/a.py": "a\n", "c.py": "c\n"})
+    for name in (".", "./"):
+        assert {path for path, *_ in blocks(await ask(place, f"look at @{name}"))} == {
+            "src/a.py", "c.py"}  # fmt: skip
+        assert "Attached: ./ (2 files, about 4 tokens)" in notes(place)
+        place.session.submit(intents.NewConversation())
+        await settle()
+    place = World({})
+    await ask(place, "look at @.")
+    assert "@. was not attached: there is no file in the workspace" in troubles(place)
+
+
+async def test_lines_that_hold_nothing_are_not_attached() -> None:
+    place = World({"a.py": "a\n\n\nb\n"})
+    for lines in ("5", "2-3", "9"):
+        assert blocks(await ask(place, f"@a.py:{lines}")) == []
+    told = troubles(place)
+    assert "@a.py:5 was not attached: nothing is in line 5 of a.py" in told
+    assert "@a.py:2-3 was not attached: nothing is in lines 2-3 of a.py" in told
+    assert "@a.py:9 was not attached: a.py ends at line 5" in told
+
+
 async def test_what_cannot_be_attached_is_said_in_a_sentence() -> None:
     place = World({"tool.exe": b"MZ\0\0", "a.py": "a\n", ".env": "KEY=1"})
     for name, why in (
         ("tool.exe", "is a EXE program"),
         ("gone.py", "there is no file 'gone.py'"),
         ("../up.py", "outside the workspace"),
-        ("a.py:7-9", "has"),
+        ("a.py:7-9", "ends at line 2"),
+        ("..", "outside the workspace"),
+        ("/", "outside the workspace"),
+        ("~", "outside the workspace"),
         ("selection", "nothing is selected"),
         ("failures", "no run of the tests has failed"),
     ):

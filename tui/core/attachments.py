@@ -43,6 +43,8 @@ _FIRST = pattern(
 _LINES = pattern(r":(\d{1,9})(?:-(\d{1,9}))?$")
 _BEHIND = ".,;:!?)]}>'…“”‘’»›」』）。，、：；！？"
 """What prose puts behind a name."""
+_PLACES = (".", "..", "~")
+"""Folders whose names say nothing else: the workspace, what it lies in, the user's home."""
 
 
 class Mention(NamedTuple):
@@ -62,7 +64,9 @@ class Mention(NamedTuple):
         """It hardly means anything but a file: it is said when there is none."""
         if self.in_quotes:
             return is_image_name(self.name)
-        return self.lines is not None or "/" in self.name or "." in self.name.strip(".")
+        if self.lines is not None or self.name in _PLACES:
+            return True
+        return "/" in self.name or "." in self.name.strip(".")
 
 
 def span_words(lines: tuple[int, int]) -> str:
@@ -87,7 +91,8 @@ def mentions(text: str) -> list[Mention]:
         else:
             if on := _RUNS_ON.match(name):
                 name = on[0]
-            name = name.rstrip(_BEHIND)
+            stop = name.rstrip(_BEHIND.replace(".", ""))
+            name = stop if stop in _PLACES else name.rstrip(_BEHIND)
         quoted = text[match.start() - 1 : match.start()] in ("'", '"')
         if lines := _LINES.search(behind or name):
             name = name if behind else name[: lines.start()]

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from tui.core.images import Image
     from tui.core.outline import Symbol
     from tui.core.session_record import AllAttached
+    from tui.core.text.buffer import Buffer
     from tui.engine.images import Images
 
 Maker = Callable[[], Awaitable[str]]
@@ -203,11 +204,13 @@ class Attachments:
             if is_image_name(name):
                 await self._outside_image(name, error)
                 return []
-            if name.strip("./") or not (paths := self._listed(name)):
-                if mention.like_a_path:
-                    raise
-                return []
-            return await self._folder(name, paths)
+            if name in (".", "./"):
+                if paths := self._listed(name):
+                    return await self._folder("./", paths)
+                raise EditRefused("there is no file in the workspace") from None
+            if mention.like_a_path:
+                raise
+            return []
         await self._open_files.catalogue.prepare([path])
         buffers = self._open_files.workspace.buffers
         if path not in buffers and (paths := self._listed(path)) and path not in paths:
@@ -419,9 +422,8 @@ class Attachments:
                 await self._image(path)
                 return ""
             raise EditRefused(open_files.workspace.read_only(path) or "it is not text")
-        count = open_files.workspace.buffers[path].line_count
-        if part.lines is not None and part.lines[0] > count:
-            raise EditRefused(f"{path} has {count} lines")
+        if part.lines is not None:
+            _check_lines(open_files.workspace.buffers[path], part.lines)
         out = self.rewound_turns()
         if path in self.dropped:  # of what was left out only this comes back
             self._parts = {one: turn for one, turn in self._parts.items() if one.path != path}
@@ -527,6 +529,16 @@ class Attachments:
         were = "was" if count == 1 else "were"
         trouble = Trouble(f"{what} {were} not attached", why, severity="warning")
         self._open_files.state.trouble(trouble)
+
+
+def _check_lines(buffer: Buffer, lines: tuple[int, int]) -> None:
+    """Raises EditRefused: there is nothing in them; the editor numbers an empty last one, too."""
+    first, last = lines[0], min(lines[1], buffer.line_count)
+    if first > last:
+        raise EditRefused(f"{buffer.path} ends at line {buffer.line_count}")
+    if not any(buffer.lines[first - 1 : last]):
+        where = f"line {first}" if first == last else f"lines {first}-{last}"
+        raise EditRefused(f"nothing is in {where} of {buffer.path}")
 
 
 def _pinned_words(words: str) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from tui.core.document.documents import AskedLines
 from tui.core.document.line_notes import Note
 from tui.core.document.report import shown
-from tui.core.files import counted, file_block
+from tui.core.files import file_block
 from tui.engine import intents
 from tui.engine.inspecting import Inspection
 from tui.engine.intents import PLAIN, Intent, TurnWay
@@ -111,7 +111,7 @@ class Noting:
             if why := self._state.workspace.read_only(path):
                 raise EditRefused(why)
             if intent.start[0] >= buffer.line_count:
-                raise EditRefused(f"it has {counted(buffer.line_count, 'line')}")
+                raise EditRefused(f"it ends at line {buffer.line_count}")
         except EditRefused as error:
             self._state.trouble(Trouble(f"{path} is not changed", str(error)))
             return

@@ -88,7 +88,7 @@ def test_a_file_that_is_not_there_has_no_line() -> None:
     workspace, _ = noted(0)
     with pytest.raises(EditRefused):
         workspace.notes.put("gone.txt", 0, "x")
-    with pytest.raises(EditRefused, match="21 lines"):
+    with pytest.raises(EditRefused, match="ends at line 21"):
         workspace.notes.put("a.txt", 21, "x")
 
 

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from tui.core.document.documents import Documents
 from tui.core.document.file_record import FileRecord
 from tui.core.document.line_notes import KeptNote, LineNotes, Note, Severity
-from tui.core.files import counted
 from tui.errors import EditRefused
 
 
@@ -58,8 +57,7 @@ class NoteList:
         """
         record = None if row is None else self._documents.look(path)
         if record is not None and not 0 <= (row or 0) < record.buffer.line_count:
-            count = record.buffer.line_count
-            raise EditRefused(f"{path} has {counted(count, 'line')}")
+            raise EditRefused(f"{path} ends at line {record.buffer.line_count}")
         self._last += 1
         note = Note(self._last, path if record is None else record.path, text, severity, turn)
         self._notes[note.id] = note
