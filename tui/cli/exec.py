@@ -38,6 +38,7 @@ from tui.engine.intents import (
     Accept,
     Answer,
     Compact,
+    Delegate,
     Intent,
     Interrupt,
     MakeAttempts,
@@ -46,8 +47,9 @@ from tui.engine.intents import (
     Role,
     StopAttempts,
     TakeAttempt,
+    TendDelegate,
 )
-from tui.engine.notices import Status, Trouble
+from tui.engine.notices import Notices, Status, Trouble
 from tui.engine.session import Session, SessionOptions
 from tui.engine.slash import COMMANDS, NO_SUMMARY, asked, split_command
 from tui.errors import (
@@ -65,8 +67,8 @@ CONTINUE = "/continue"
 """As the prompt: the last answer of the session goes on where it was cut."""
 COMPACT = "/compact"
 """As the prompt: no turn, but a summary instead of what was said; behind it ``show``, or words."""
-_COMMANDS = ("ask", "attempts", "change", "continue", "inspect", "race")
-_ONLY = "exec has only /ask, /attempts, /change, /compact, /continue, /inspect and /race"
+_COMMANDS = ("ask", "attempts", "change", "continue", "delegate", "inspect", "race")
+_ONLY = "exec has only /ask, /attempts, /change, /compact, /continue, /delegate, /inspect and /race"
 
 
 FRAME_S = 0.01
@@ -252,7 +254,8 @@ def asked_of(text: str, status: Status) -> Intent:
             raise UsageError(f"/{name} needs the app or --linear: {_ONLY}")
         return Prompt(text)
     intent = asked(name, argument, status)
-    if not isinstance(intent, Intent) or isinstance(intent, StopAttempts | TakeAttempt):
+    lacks = isinstance(intent, StopAttempts | TakeAttempt) or intent == Delegate()
+    if not isinstance(intent, Intent) or lacks:
         raise UsageError(intent if isinstance(intent, str) else f"/{name} needs a prompt here")
     return intent
 
@@ -363,7 +366,9 @@ class ExecTurn:
         recorded: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
         """``recorded`` waits until a failed recording has been told of."""
-        self._session = session
+        self._session = self._seen = session
+        self._delegate = 0
+        """The number of what is delegated, whose session is ``_seen``; 0: the turn is our own."""
         self._report = report
         self._recorded = recorded
         self._woken = asyncio.Event()
@@ -385,9 +390,11 @@ class ExecTurn:
         loop = asyncio.get_running_loop()
         with contextlib.suppress(NotImplementedError):  # Windows
             loop.add_signal_handler(signal.SIGINT, self._interrupt)
-        session.submit(asked_of(text, session.status))
+        session.submit(intent := asked_of(text, session.status))
+        if isinstance(intent, Delegate):
+            await self._follow(session.status.delegates[-1].number)
         self._report.started()
-        while (session.status.busy or session.prepares) and not self._leaves:
+        while (session.status.busy or session.prepares or self._works) and not self._leaves:
             await self._woken.wait()
             self._woken.clear()
             self._take()
@@ -405,6 +412,24 @@ class ExecTurn:
             await self._recorded()
         return self._concluded(apply=apply)
 
+    async def _follow(self, number: int) -> None:
+        """Report what is delegated, from its first request on."""
+        delegates, self._delegate = self._session.delegates, number
+        delegates.verify = lambda: None  # it was judged, and nobody changed anything meanwhile
+        while self._works and not self._leaves:
+            if isinstance(lane := delegates.session(number), Session):
+                delegates.watch(number, self._tell)
+                self._seen, self._blocks = lane, 0
+                self._report.follow(lane)
+                return
+            await asyncio.sleep(FRAME_S)
+
+    @property
+    def _works(self) -> bool:
+        """What is delegated has not come home, and waits for nobody."""
+        states = {one.number: one.state for one in self._session.status.delegates}
+        return states.get(self._delegate) in ("works", "done")
+
     def _concluded(self, *, apply: bool) -> int:
         """Tell how it ended; returns the exit code."""
         session = self._session
@@ -414,7 +439,7 @@ class ExecTurn:
             for hunk in hunks
             if is_left_out(hunk, hunks) and (apply or hunk.stage not in PLACED)
         ]
-        if unread := unread_patch(session.transcript.blocks[self._blocks :]):
+        if unread := unread_patch(self._seen.transcript.blocks[self._blocks :]):
             self._report.trouble(Trouble("A patch could not be read", unread, severity="warning"))
         self._take()
         code = self._code(bool(left_out or unread))
@@ -423,7 +448,8 @@ class ExecTurn:
 
     def _interrupt(self) -> None:
         self.interrupted = True
-        self._session.submit(Interrupt())
+        one = self._delegate
+        self._session.submit(TendDelegate(one, "pause") if one else Interrupt())
         asyncio.get_running_loop().call_later(STOPPED_S, self._leave)
 
     def _leave(self) -> None:
@@ -432,30 +458,33 @@ class ExecTurn:
 
     def _take(self) -> None:
         """Report what changed; questions get the safe answer: nobody is there to ask."""
-        session = self._session
-        notices = session.drain()
+        self._tell(self._session.drain())
+        self._report.frame()
+        for session in dict.fromkeys((self._session, self._seen)):
+            for ask in list(session.status.asks):
+                session.submit(Answer(ask.id, ask.choices[-1], _NOBODY if ask.command else ""))
+                self._report.asked(ask, ask.choices[-1])
+                self._declined = True
+
+    def _tell(self, notices: Notices) -> None:
+        """Report what went wrong."""
         for trouble in notices.troubles:
             self._unreachable |= trouble.unreachable
             self._over_budget |= trouble.over_budget
             self._failed |= trouble.severity == "error"
             self._told.add(trouble.severity)
             self._report.trouble(trouble)
-        self._report.frame()
-        for ask in list(session.status.asks):
-            session.submit(Answer(ask.id, ask.choices[-1], _NOBODY if ask.command else ""))
-            self._report.asked(ask, ask.choices[-1])
-            self._declined = True
 
     def _decide(self) -> None:
         """Accept what can be accepted unseen: neither it nor what it lies on has a flag."""
         session, workspace = self._session, self._session.workspace
-        if session.status.outcome == "completed":
+        if self._seen.status.outcome == "completed":
             chosen = [hunk.id for hunk in workspace.hunks if workspace.may_be_taken_as_read(hunk)]
             if chosen:
                 session.submit(Accept(tuple(chosen)))
 
     def _code(self, left_out: bool) -> int:
-        outcome = self._session.status.outcome
+        outcome = self._seen.status.outcome
         if outcome == "interrupted" or self.interrupted:
             return EXIT_INTERRUPTED
         if self._unreachable:

@@ -13,7 +13,7 @@ from tui.core.files import counted
 from tui.core.inert_text import PROSE, inert
 from tui.core.meter import MeterView
 from tui.core.wire.events import Usage
-from tui.engine.notices import Ask, Status, Trouble
+from tui.engine.notices import Ask, DelegateView, Status, Trouble
 from tui.engine.session import Session
 from tui.engine.slash import BackgroundNews
 from tui.errors import EXIT_INTERRUPTED, EXIT_OK
@@ -25,12 +25,14 @@ METER_S = 0.25
 class NewProse:
     """The new text of the model since the last look."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, *, whole: bool = False) -> None:
+        """``whole``: also what was said before."""
         self._session = session
-        self._block = len(session.transcript.blocks)
+        self._block = 0 if whole else len(session.transcript.blocks)
         self._read = 0
         self._spoken = False
-        said = [block for block in session.transcript.blocks if block.kind is BlockKind.TEXT]
+        before = session.transcript.blocks[: self._block]
+        said = [block for block in before if block.kind is BlockKind.TEXT]
         self._cut = said[-1] if said and said[-1].state == "cut" else None
         """What an earlier run left half-said, as it may go on."""
         self._cut_is = (0, 0) if self._cut is None else (self._cut.rewritten, self._cut.length)
@@ -66,9 +68,10 @@ class NewProse:
 class CallNews:
     """The model's calls since the last look; of a patch the hunks tell."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, *, whole: bool = False) -> None:
+        """``whole``: also those of before."""
         self._session = session
-        self._blocks = len(session.transcript.blocks)
+        self._blocks = 0 if whole else len(session.transcript.blocks)
         self._open: list[tuple[Block, bool]] = []
         """What has not ended, and whether it was told that it began."""
 
@@ -90,12 +93,32 @@ class CallNews:
 _CALLS = (BlockKind.TOOL, BlockKind.RUN)
 
 
+class DelegateStates:
+    """What becomes of what is delegated since the last look."""
+
+    def __init__(self, session: Session) -> None:
+        """Those of an earlier start are not told of."""
+        self._session = session
+        self._told = {one.number: one.state for one in session.status.delegates}
+
+    def new(self) -> Iterator[tuple[DelegateView, str]]:
+        """Each that works, waits or came home, and that in words; not safe to show as it is."""
+        for one in self._session.status.delegates:
+            if one.state == self._told.get(one.number) or one.state == "done":
+                continue
+            self._told[one.number] = one.state
+            waits, kept_as = one.state in ("failed", "paused"), self._session.stored_as
+            step = f"duetto resume {kept_as}, then /tasks go d{one.number}" if kept_as else ""
+            yield one, "; ".join(filter(None, (one.ended or one.state, step * waits)))
+
+
 class TextReport:
     """The model's prose on stdout, everything else on stderr."""
 
     def __init__(self, session: Session, out: TextIO, err: TextIO) -> None:
         """What the session says already, as it goes on, is not told again."""
         self._session, self._out, self._err = session, out, err
+        self._seen, self._delegated = session, DelegateStates(session)
         self._prose = NewProse(session)
         self._ends_line = True
         self._calls = CallNews(session)
@@ -110,15 +133,23 @@ class TextReport:
     def started(self) -> None:
         """Nothing to say."""
 
+    def follow(self, lane: Session) -> None:
+        """Tell from now on what this session says; the hunks are those that come home of it."""
+        self._seen, self._blocks = lane, 0
+        self._prose, self._calls = NewProse(lane, whole=True), CallNews(lane, whole=True)
+        self._background = BackgroundNews()
+
     def frame(self) -> None:
         """Print what the model said."""
         self._say_prose()
         for call, ended in self._calls.new():
             if call.kind is BlockKind.RUN:
                 self._say(_ending(call) if ended else f"$ {call.title}")
-        blocks, status = self._session.transcript.blocks, self._session.status
+        blocks, status = self._seen.transcript.blocks, self._seen.status
         for _, words in self._background.new(status):
             self._say(f"duetto: {words}")
+        for one, words in self._delegated.new():
+            self._say(f"duetto: delegate d{one.number} ({one.model}): {words}")
         for block in blocks[self._blocks :]:
             # how it ended is told by `ended`
             told = any(block.text.startswith(what) for what in self._told)
@@ -152,7 +183,7 @@ class TextReport:
         for hunk in left_out:
             self._say(left_out_words(hunk))
         if code == EXIT_INTERRUPTED:
-            self._say(f"duetto: {self._session.status.stopped or 'interrupted'}")
+            self._say(f"duetto: {self._seen.status.stopped or 'interrupted'}")
 
     def _say_prose(self) -> None:
         text = inert(self._prose.new().replace("\r", ""), PROSE)
@@ -218,6 +249,7 @@ class JsonReport:
     def __init__(self, session: Session, out: TextIO) -> None:
         """What the session says already, as it goes on, is not told again."""
         self._session, self._out = session, out
+        self._seen, self._delegated = session, DelegateStates(session)
         self._prose = NewProse(session)
         self._hunks = {hunk.id: _told(hunk) for hunk in session.workspace.hunks}
         self._metered_s = 0.0
@@ -227,7 +259,7 @@ class JsonReport:
 
     def started(self) -> None:
         """``turn.started``."""
-        status = self._session.status
+        status = self._seen.status
         self._event(
             "turn.started",
             role=status.role,
@@ -236,21 +268,32 @@ class JsonReport:
             rehearsal=status.rehearsal,
         )
 
+    def follow(self, lane: Session) -> None:
+        """Tell from now on what this session says; the hunks are those that come home of it."""
+        self._seen, self._wire, self._background = lane, WireNews(lane), BackgroundNews()
+        self._prose, self._calls = NewProse(lane, whole=True), CallNews(lane, whole=True)
+
     def frame(self) -> None:
-        """``retry``, ``transport``, ``steer``, ``text.delta``, ``tool.*``, ``hunk``, ``meter``."""
+        """``retry``, ``transport``, ``steer``, ``text.delta``, ``tool.*``, ``hunk``, ``meter``.
+
+        Of what is delegated also ``delegate``.
+        """
         for kind, fields in self._wire.new():
             self._event(kind, **fields)
         self._say_prose()
         for block, ended in self._calls.new():
             self._call(block, ended)
-        for task, words in self._background.new(self._session.status):
+        for task, words in self._background.new(self._seen.status):
             self._event("tool.background", call_id=task.call_id, task=task.number, message=words)
+        for one, words in self._delegated.new():
+            fields = {"delegate": one.number, "model": one.model, "state": one.state}
+            self._event("delegate", **fields, message=words)
         for hunk in self._session.workspace.hunks:
             if hunk.stage not in OPEN and self._hunks.get(hunk.id) != _told(hunk):
                 self._hunks[hunk.id] = _told(hunk)
                 self._event("hunk", **hunk_fields(hunk))
         now = self._session.now()
-        view = self._session.meter.view(now)
+        view = self._seen.meter.view(now)
         if now - self._metered_s >= METER_S and view.state != "done":
             self._metered_s = now
             self._meter(view)
@@ -292,13 +335,13 @@ class JsonReport:
 
     def ended(self, left_out: Sequence[Hunk], code: int) -> None:
         """The last ``meter``, then ``turn.completed``, or ``error`` when it was interrupted."""
-        self._meter(self._session.meter.view(self._session.now()))
-        status = self._session.status
+        self._meter(self._seen.meter.view(self._seen.now()))
+        status = self._seen.status
         fields = {
             "outcome": status.outcome,
             "model": status.served_model or status.models[status.role],
             **served_fields(status),
-            "usage": usage_fields(self._session.meter.total()),
+            "usage": usage_fields(self._seen.meter.total()),
             "left_out": [hunk.id for hunk in left_out],
             "exit_code": code,
         }
