@@ -10,11 +10,12 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from datetime import date, timedelta
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
-from msgspec import Struct, field
+from msgspec import Meta, Struct, ValidationError, field
 
 from tui.core.meter import GHOST_TOKENS_S
+from tui.core.typed_data import typed
 
 PAUSE_S = 600.0
 """Who does nothing for longer is away: that time is not counted as work."""
@@ -22,9 +23,17 @@ MOST_DAYS = 21
 """More are told by weeks."""
 LEAST_TOKENS = 50
 """Shorter answers say nothing about tokens/s."""
+EARLIEST_MS = 1_577_836_800_000
+"""2020: no turn is older, and a clock that says so is wrong."""
+_YEAR_S = 366 * 86_400.0
+"""Nothing of a turn takes longer: another clock says so."""
 _SORTED_AT_ONCE = 16_000
 """A sort of more lets no other thread run for longer than a frame."""
 
+Moment = Annotated[int, Meta(ge=0)]
+Count = Annotated[int, Meta(ge=0, le=1_000_000_000)]
+Seconds = Annotated[float, Meta(ge=0, le=_YEAR_S)]
+Rate = Annotated[float, Meta(ge=0, le=1e9)]
 Place = Callable[[int], tuple[str, int]]
 """Milliseconds -> the day, as 2026-11-29, and the hour in which they are, where the user is."""
 
@@ -32,8 +41,8 @@ Place = Callable[[int], tuple[str, int]]
 class Cycle(NamedTuple):
     """A turn and what came of it; times from the prompt on, None: it did not come, or unknown."""
 
-    began_ms: int
-    ended_ms: int | None
+    began_ms: Moment
+    ended_ms: Moment | None
     """None: it runs, or duetto was killed in it."""
     outcome: str | None
     role: str
@@ -44,30 +53,41 @@ class Cycle(NamedTuple):
     endpoint: str
     tier: str
     """As it was served."""
-    tokens_out: int | None
-    usd: float | None
-    ttft_s: float | None
+    tokens_out: Count | None
+    usd: Rate | None
+    ttft_s: Seconds | None
     """Of the newest response."""
-    tokens_s: float | None
-    seconds: float | None
-    first_s: float | None
-    hunk_s: float | None
-    verify_s: float
-    verdict_ms: int | None
-    green_ms: int | None
-    decided_ms: int | None
-    accepted_ms: int | None
+    tokens_s: Rate | None
+    seconds: Seconds | None
+    first_s: Seconds | None
+    hunk_s: Seconds | None
+    verify_s: Seconds
+    verdict_ms: Moment | None
+    green_ms: Moment | None
+    decided_ms: Moment | None
+    accepted_ms: Moment | None
     """When the last hunk of those that are accepted was."""
-    hunks: int
-    accepted: int
-    rejected: int
-    interrupts: int
-    redirects: int
-    steers: int
+    hunks: Count
+    accepted: Count
+    rejected: Count
+    interrupts: Count
+    redirects: Count
+    steers: Count
     timed: int
     """0: an older version kept it, which did not measure all of this."""
     session: int
     number: int
+
+    @classmethod
+    def read(cls, row: Sequence[object]) -> Cycle | None:
+        """A row as the store has it; None: a time or a figure in it cannot be."""
+        try:
+            one = typed(row, cls)
+        except ValidationError:
+            return None
+        moments = (one.ended_ms, one.verdict_ms, one.green_ms, one.decided_ms, one.accepted_ms)
+        latest_ms = one.began_ms + _YEAR_S * 1000
+        return one if all(ms is None or ms <= latest_ms for ms in moments) else None
 
 
 class Spread(Struct, frozen=True):
@@ -166,6 +186,8 @@ class CycleReport(Struct):
     """Turns that an older version kept: without the first hunk, verdicts and so on."""
     ahead: int = 0
     """Turns dated after now, which are in no figure."""
+    unusable: int = 0
+    """Turns with a time or a figure that cannot be, which are in no figure."""
     practice: int = 0
     """Turns of practice and rehearsal, which are in no figure."""
 
@@ -329,7 +351,7 @@ class CycleTally:
         rates.usd += one.usd or 0.0
         if one.ttft_s is not None:
             rates.ttft_s.append(one.ttft_s)
-        if one.tokens_s and tokens >= LEAST_TOKENS:
+        if one.tokens_s and LEAST_TOKENS <= tokens <= one.tokens_s * _YEAR_S:
             rates.tokens_s.append(one.tokens_s)
             rates.hours.setdefault(hour, []).append(one.tokens_s)
             period.slower_s += tokens / GHOST_TOKENS_S - tokens / one.tokens_s
@@ -403,6 +425,7 @@ _COUNTS = (
     "unpriced",
     "backwards",
     "untimed",
+    "unusable",
     "practice",
 )
 _SUMS = (

@@ -245,6 +245,9 @@ def _left_out(report: CycleReport) -> Iterator[str]:
         yield f"{counted(report.backwards, 'interval')} of {words}"
     if report.ahead:
         yield f"{counted(report.ahead, 'turn')} dated after now: the clock was ahead"
+    if report.unusable:
+        have = "has" if report.unusable == 1 else "have"
+        yield f"{counted(report.unusable, 'turn')} {have} no usable times or figures"
     if report.practice:
         yield f"{counted(report.practice, 'turn')} of the practice or a rehearsal"
 

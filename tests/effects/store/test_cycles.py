@@ -15,7 +15,9 @@ from typing import NamedTuple
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
+from tests.support.tables import case
 from tui.core.cycles import (
     LEAST_TOKENS,
     MOST_DAYS,
@@ -43,6 +45,7 @@ from tui.core.session_record import (
 from tui.effects.store import cycles
 from tui.effects.store.database import Database
 from tui.effects.store.schema import FILE, MIGRATIONS
+from tui.engine.stats_words import as_lines, sections
 from tui.errors import StoreRefused
 
 NOW_MS = 1_795_915_000_000
@@ -196,6 +199,65 @@ def test_turns_dated_ahead_and_practice_are_in_no_figure_and_told(tmp_path: Path
         session((0, turn(1)), kind="rehearsal"),
     )
     assert (told.total.turns, told.ahead, told.practice) == (0, 1, 2)
+
+
+LAST_MS = 253_402_300_799_000
+"""Of the year 9999."""
+ODD: dict[str, tuple[object, ...]] = {
+    "seconds": (math.inf, -1.0, 1e300, "soon", b"\0"),
+    "first_s": (math.inf, -0.5),
+    "hunk_s": (math.inf, "soon"),
+    "verify_s": (math.inf, -2.0, ""),
+    "ttft_s": (math.inf, -0.5),
+    "tokens_s": (math.inf, -1000.0, "fast"),
+    "usd": (math.inf, -1e300, "dear"),
+    "tokens_out": (2**62, -1, "many", 0.5),
+    "hunks": (2**62, -3, "few"),
+    "steers": (2**62, "x"),
+    "ended_ms": (LAST_MS, 2**63 - 1, -(2**63), "later", 0.5),
+    "verdict_ms": (LAST_MS, 2**63 - 1, -1, "later"),
+    "accepted_ms": (2**63 - 1, math.inf),
+    "began_ms": (0, -1, -(2**63), 1_000, "then", b""),
+    "model": (b"\xff\0",),
+}
+
+
+def test_a_turn_of_odd_values_is_in_no_figure_and_told(tmp_path: Path) -> None:
+    one = session((0, turn(1)), (1, TurnEnded(1, "completed", figures=FIGURES)), (2, hunk(1, 1)))
+    expected = found(tmp_path / "right", one)
+    put(tmp_path, [one, one])
+    with closing(sqlite3.connect(tmp_path / FILE, isolation_level=None)) as base:
+        query = f"SELECT {', '.join(ODD)} FROM turns WHERE session = 2"
+        usual = dict(zip(ODD, base.execute(query).fetchone(), strict=True))
+        for column, value in ((name, value) for name, values in ODD.items() for value in values):
+            change = f"UPDATE turns SET {column} = ? WHERE session = 2"
+            base.execute(change, (value,))
+            told = cycles.measured(tmp_path, NOW_MS - 7 * DAY_MS, NOW_MS)
+            with case(f"{column} = {value!r}"):
+                assert told == replace(expected, unusable=1)
+                assert as_lines(sections(told, drawn=True))[-1].strip() == (
+                    "1 turn has no usable times or figures"
+                )
+                assert cycles.measured(tmp_path, 0, NOW_MS).unusable == 1
+                assert cycles.past_turns(tmp_path) == []
+            base.execute(change, (usual[column],))
+    assert cycles.measured(tmp_path, 0, NOW_MS).total.turns == 2
+
+
+def test_an_answer_from_a_clock_ahead_does_not_end_the_questions(tmp_path: Path) -> None:
+    put(tmp_path, [session((0, turn(1)), (-999 * 86_400, Happened(0, "felt", "2")))])
+    asked_ms = cycles.felt_ms(tmp_path)
+    assert asked_ms == NOW_MS - 1000 * DAY_MS
+    with closing(sqlite3.connect(tmp_path / FILE, isolation_level=None)) as base:
+        for seq, ms in enumerate((LAST_MS, 2**63 - 1, "later"), 10):
+            base.execute("INSERT INTO events VALUES (1, ?, 1, ?, 1.0, 'felt', '2')", (seq, ms))
+    assert cycles.felt_ms(tmp_path) == asked_ms
+
+
+def test_a_rate_near_zero_makes_no_figure_without_end(tmp_path: Path) -> None:
+    slow = replace(FIGURES, tokens_s=1e-300)
+    told = found(tmp_path, session((0, turn(1)), (1, TurnEnded(1, "completed", figures=slow))))
+    assert (told.total.turns, told.total.slower_s, told.paces[0].tokens_s.count) == (1, 0.0, 0)
 
 
 def test_of_a_fork_only_its_own_turns_count(tmp_path: Path) -> None:

@@ -17,7 +17,16 @@ from typing import NamedTuple
 
 import msgspec
 
-from tui.core.cycles import Cycle, CycleReport, CycleTally, Place, WeekFigures, first_days, report
+from tui.core.cycles import (
+    EARLIEST_MS,
+    Cycle,
+    CycleReport,
+    CycleTally,
+    Place,
+    WeekFigures,
+    first_days,
+    report,
+)
 from tui.core.proposals import JudgedTurn, past_turn
 from tui.core.typed_data import msgpack_decoder
 from tui.effects.store.database import Database
@@ -29,6 +38,9 @@ _QUERY = f"""
     SELECT {_COLUMNS} FROM turns WHERE began_ms >= ? AND began_ms <= ?
         ORDER BY began_ms, session, number
 """
+_AHEAD = "SELECT count(*) FROM turns WHERE began_ms > ? AND began_ms < ''"
+"""As SQLite sorts, numbers are before texts."""
+_UNDATED = f"SELECT count(*) FROM turns WHERE began_ms < {EARLIEST_MS} OR began_ms >= ''"
 _QUARTER_S = 900
 """Wherever one is, days and hours begin with a quarter of an hour."""
 _MOST_PAST = 2000
@@ -91,8 +103,8 @@ def measured(data_dir: Path, since_ms: int, until_ms: int = 0) -> CycleReport:
         known.add(tally, at_ms, now_ms)
         felt = base.execute(_FELT, (since_ms, now_ms)).fetchall()
         found = report(tally, since_ms, now_ms, days, felt)
-        ahead = "SELECT count(*) FROM turns WHERE began_ms > ?"
-        found.ahead = base.execute(ahead, (now_ms,)).fetchone()[0]
+        found.ahead = base.execute(_AHEAD, (now_ms,)).fetchone()[0]
+        found.unusable += base.execute(_UNDATED).fetchone()[0]
     return found
 
 
@@ -106,7 +118,7 @@ def keep_weeks(database: Database, enough: Callable[[], bool]) -> None:
 
 
 def _first_ms(base: sqlite3.Connection, now_ms: int) -> int:
-    first = "SELECT min(began_ms) FROM turns WHERE began_ms > 0"
+    first = f"SELECT min(began_ms) FROM turns WHERE began_ms >= {EARLIEST_MS}"
     return min(base.execute(first).fetchone()[0] or now_ms, now_ms)
 
 
@@ -164,8 +176,8 @@ def _kept(base: sqlite3.Connection, week: _Week) -> WeekFigures | None:
 def felt_ms(data_dir: Path) -> int:
     """When the user was last told or asked how fast it felt; 0: never. Raises StoreRefused."""
     with open_store(data_dir) as base:
-        row = base.execute("SELECT max(ms) FROM events WHERE what = 'felt'").fetchone()
-        return row[0] or 0
+        query = "SELECT max(ms) FROM events WHERE what = 'felt' AND ms BETWEEN 0 AND ?"
+        return base.execute(query, (_now_ms(),)).fetchone()[0] or 0
 
 
 class _OwnTurns:
@@ -178,21 +190,24 @@ class _OwnTurns:
         self._practice = {n for (n,) in base.execute(query, _PRACTICE)}
         forks = "SELECT n, parent_turn FROM sessions WHERE parent != ''"
         self._taken_over: dict[int, int] = dict(base.execute(forks).fetchall())
-        self._passed_over = 0
+        self._passed_over = dict.fromkeys(("practice", "unusable"), 0)
 
     def add(self, tally: CycleTally, since_ms: int, until_ms: int) -> None:
         """Those from then to then."""
-        self._passed_over = 0
         for one in self.counted(since_ms, until_ms):
             tally.add(one)
-        tally.counts["practice"] += self._passed_over
+        for name, count in self._passed_over.items():
+            tally.counts[name] += count
 
     def counted(self, since_ms: int, until_ms: int) -> Iterator[Cycle]:
         """Those from then to then, in the order in which they began."""
         practice, taken_over = self._practice, self._taken_over
-        for one in map(Cycle._make, self._base.execute(_QUERY, (since_ms, until_ms))):
-            if one.session in practice:
-                self._passed_over += 1
+        self._passed_over = passed_over = dict.fromkeys(("practice", "unusable"), 0)
+        for one in map(Cycle.read, self._base.execute(_QUERY, (since_ms, until_ms))):
+            if one is None:
+                passed_over["unusable"] += 1
+            elif one.session in practice:
+                passed_over["practice"] += 1
             elif one.number > taken_over.get(one.session, 0):
                 yield one
 
