@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import sqlite3
 from collections.abc import Iterable
 from contextlib import closing
@@ -13,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from tests.support.tables import case
 from tui.core.conversation import BlockKind, EntryKind, user_item
 from tui.core.document.hunk import Decision, Kind, Stage
 from tui.core.recall import Recollection
@@ -103,6 +105,17 @@ def test_words_find_sessions_by_what_was_said_in_them(
     write(tmp_path, *said("make the cache safe"), name="one")
     write(tmp_path, *said("write a naive test"), Named("my tests"), name="two")
     assert names(reading.sessions(tmp_path, words)) == expected
+
+
+def test_a_session_with_odd_values_is_listed_and_hides_no_other(tmp_path: Path) -> None:
+    first, second = (write(tmp_path, *said(words)) for words in ("one", "two"))
+    with closing(sqlite3.connect(tmp_path / FILE, isolation_level=None)) as base:
+        for column in ("began_ms", "last_ms", "turns", "parent_turn"):
+            for value in (math.inf, "later", b"\0"):
+                base.execute(f"UPDATE sessions SET {column} = ? WHERE id = ?", (value, first))
+                with case(f"{column} = {value!r}"):
+                    assert {one.id for one in reading.sessions(tmp_path)} == {first, second}
+                    assert reading.find(tmp_path, first).id == first
 
 
 def test_the_search_finds_the_places_newest_first(tmp_path: Path) -> None:
@@ -394,6 +407,15 @@ def test_what_was_spent_since_a_moment_of_this_session_and_of_others(tmp_path: P
     assert reading.spent(tmp_path, 0, mine) == (0.5, 0.25)
     assert reading.spent(tmp_path, 0, "") == (0.0, 0.75)
     assert reading.spent(tmp_path, 2**52, mine) == (0.0, 0.0)
+
+
+def test_a_price_that_cannot_be_is_not_spent(tmp_path: Path) -> None:
+    write(tmp_path, *said("one", "two"))
+    with closing(sqlite3.connect(tmp_path / FILE, isolation_level=None)) as base:
+        for value in (math.inf, -1e300, "dear"):
+            base.execute("UPDATE turns SET usd = ? WHERE number = 2", (value,))
+            with case(repr(value)):
+                assert reading.spent(tmp_path, 0, "") == (0.0, 0.25)
 
 
 def test_of_a_turn_that_is_not_over_what_is_known_and_asked_for_counts(tmp_path: Path) -> None:

@@ -68,8 +68,9 @@ _WAIT_S = 5.0
 _NAMED = 4
 """Of the sessions of which a word begins the names, so many are named."""
 _LINE = """
-    SELECT n, id, folder, kind, name, first_words, began_ms, last_ms, ended, turns, parent,
-        parent_turn FROM sessions
+    SELECT n, id, folder, kind, name, first_words, CAST(began_ms AS INTEGER),
+        CAST(last_ms AS INTEGER), ended, CAST(turns AS INTEGER), parent,
+        CAST(parent_turn AS INTEGER) FROM sessions
 """
 _NAMES = SessionLine.__struct_fields__
 _ENTRIES = """
@@ -79,7 +80,7 @@ _ENTRIES = """
 _RUNNING = "SELECT call_id FROM commands WHERE session = ? AND seconds IS NULL"
 _STANDING = "SELECT 1 FROM entries WHERE session = ? AND gone IS NULL LIMIT 1"
 _RESERVED = """
-    SELECT id = ?, detail FROM turns AS t JOIN sessions ON n = t.session
+    SELECT id = ?, CAST(detail AS REAL) FROM turns AS t JOIN sessions ON n = t.session
         JOIN events AS e ON e.session = t.session AND e.turn = t.number AND e.what = 'reserved'
         WHERE t.ended_ms IS NULL AND t.began_ms >= ? AND e.seq = (SELECT max(seq) FROM events
             WHERE session = t.session AND turn = t.number AND what IN ('reserved', 'cost'))
@@ -385,11 +386,12 @@ def spent(data_dir: Path, since_ms: int, session_id: str) -> tuple[float, float]
         query = (
             "SELECT total(usd * (id = ?)), total(usd * (id != ?)) FROM turns"
             " JOIN sessions ON n = session WHERE ifnull(ended_ms, turns.began_ms) >= ?"
+            " AND usd BETWEEN 0 AND 1e9"  # else it is no price
         )
         own, others = base.execute(query, (session_id, session_id, since_ms)).fetchone()
         asked_for = base.execute(_RESERVED, (session_id, since_ms)).fetchall()
     for is_own, usd in asked_for:
-        own, others = (own + float(usd), others) if is_own else (own, others + float(usd))
+        own, others = (own + usd, others) if is_own else (own, others + usd)
     return float(own), float(others)
 
 
