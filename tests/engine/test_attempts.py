@@ -23,7 +23,7 @@ from tui.core.wire.rate_limits import Limit
 from tui.engine import attempts, intents, lane_session
 from tui.engine.attempt_judging import AttemptJudge
 from tui.engine.attempts import NO_VERIFIER, Attempts
-from tui.engine.ports import Caps, FixRules
+from tui.engine.ports import Caps, FixRules, VerifyWhen
 from tui.engine.session_options import SessionOptions
 from tui.errors import EndpointError
 
@@ -243,6 +243,23 @@ async def test_only_some_hunks_of_one_are_taken() -> None:
     assert stand.text().endswith("x6 = 0\nx7 = 1\n")
     assert stand.text().startswith("x0 = 0\n")
     assert len(stand.session.workspace.hunks) == 1
+
+
+@pytest.mark.parametrize(
+    ("when", "verdict"), [("ask", ""), ("landed", "failed"), ("live", "failed")]
+)
+async def test_what_is_taken_is_judged_unasked_where_that_is_wanted_of_what_lands(
+    when: VerifyWhen, verdict: str
+) -> None:
+    stand = Stand(options=SessionOptions(conversation="c", verify=when))
+    await stand.asks("2 make it one")
+    await stand.answers(1, change(4))
+    await stand.answers(2)
+    await stand.rests()
+    stand.session.submit(intents.TakeAttempt(1))
+    await stand.rests()
+    assert stand.text().startswith("x0 = 0\n")
+    assert stand.session.status.verdict == verdict
 
 
 @pytest.mark.parametrize(

@@ -174,6 +174,8 @@ class Attempts:
         self._lanes, self._submit, self._home = lanes, submit, home
         self.failure: Callable[[], tuple[str, str] | None] = lambda: None
         """What the last verdict found, as a prompt and in brief."""
+        self.judges_landed = False
+        """What is taken is judged unasked, as what a turn lands is."""
         self.rows: list[Attempt] = []
         """Of the last run, by their numbers."""
         self.prompt = self.asked = ""
@@ -344,9 +346,12 @@ class Attempts:
     async def _bring(self, row: Attempt, result: LaneResult, *, verify: bool) -> None:
         row.home = "comes when the answer ends" if self._state.status.busy else ""
         self._state.restated()
-        row.home = home_words(await self._home.bring(result), result)
+        hunks = await self._home.bring(result)
+        row.home = home_words(hunks, result)
         self._state.restated()
-        if verify:  # it is another text than was judged, if something was changed meanwhile
+        if verify or (
+            hunks and self.judges_landed
+        ):  # it is another text than was judged, if something was changed meanwhile
             self._submit(intents.Verify(unasked=True))
 
     async def _run(self, wanted: AttemptPlan, text: str) -> None:

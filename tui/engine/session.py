@@ -345,6 +345,7 @@ class Session:
 
         made = Attempts(self.services, self.lanes, self.submit, self.bringing_home)
         made.failure = self._verifying.failure
+        made.judges_landed = self.options.verify != "ask"
         self._verifying.stop_other = made.stop
         self._verifying.other_runs = lambda: made.progress
         return made
