@@ -109,6 +109,8 @@ async def test_the_best_that_passes_comes_home_as_pending_hunks() -> None:
     stand = Stand()
     await stand.asks("4 --all make it one")
     assert stand.session.status.running == "attempts · 0 of 4"
+    begin = "4 attempts begin: make it one (/attempts show lists them, /attempts stop ends them)"
+    assert notes(stand.world) == [begin]
     await stand.answers(1, change(4))
     await stand.answers(2, change(0) + change(2), change(3))
     await stand.answers(3, change(0))
@@ -535,6 +537,7 @@ async def test_a_budget_that_is_too_small_ends_all_with_one_reason() -> None:
     said = [words for _, words in stand.order()]
     assert len(said) == 3
     assert all("The request was not sent" in words for words in said)
+    assert not any("attempts begin" in words for words in notes(stand.world))
     assert not stand.session.workspace.hunks
 
 

@@ -30,7 +30,7 @@ from tui.engine.bringing_home import BringingHome, LaneResult, home_words
 from tui.engine.intents import Intent
 from tui.engine.lane_session import LaneSession, LaneSessions
 from tui.engine.model_choice import NO_CATALOGUE, find_offer
-from tui.engine.notices import Trouble
+from tui.engine.notices import Notices, Trouble
 from tui.engine.ports import RoleSpec, VerifyCommand
 from tui.engine.services import Services
 from tui.engine.verification import is_allowed
@@ -191,6 +191,7 @@ class Attempts:
         self._ending: set[asyncio.Task[None]] = set()
         """Lanes whose servers still say what was spent, and what comes home."""
         self._greens: list[bool] = []
+        self._said_begin = False
         self._why = ""
         """Why no more of them begin."""
         self._stopped = False
@@ -251,7 +252,7 @@ class Attempts:
             self._state.warn("Nothing to try", "say what: /attempts 5 PROMPT; or verify first")
             return False
         self.rows, self._order, self._greens, self._why = [], [], [], ""
-        self._stopped, self.race = False, wanted.race
+        self._stopped, self.race, self._said_begin = False, wanted.race, False
         self.prompt, self.asked = text, brief.strip().partition("\n")[0]
         work = self._run(wanted, text)
         self._task = self._services.supervisor.start(work, "attempts")
@@ -445,7 +446,13 @@ class Attempts:
         """Have it answered; returns why there is nothing to judge."""
         lane = row.lane = self._lanes.make("attempt", row.spec, task.texts)
         troubles: list[Trouble] = []
-        lane.on_stirred = lambda notices: troubles.extend(notices.troubles)
+
+        def stirred(notices: Notices) -> None:
+            troubles.extend(notices.troubles)
+            if lane.has_asked:
+                self._say_begin()
+
+        lane.on_stirred = stirred
         row.state = "answering"
         self._say_progress()
         try:
@@ -585,6 +592,16 @@ class Attempts:
     def _tell(self, winner: int) -> None:
         told, self._told = self._told, lambda winner: None
         told(winner)
+
+    def _say_begin(self) -> None:
+        """Once, when the first request has left: nothing has kept them from it."""
+        if not self._said_begin:
+            self._said_begin, count = True, counted(len(self.rows), "attempt")
+            ways = "/attempts show lists them, /attempts stop ends them"
+            words = f"{count} begin: {self.asked} ({ways})"
+            if self.race:
+                words = f"the race begins: {self.asked} (/race show, /race stop)"
+            self._state.note(0, inert(words))
 
     def _say_progress(self) -> None:
         over = sum(row.state == "over" for row in self.rows)

@@ -75,11 +75,16 @@ class LaneStart(NamedTuple):
     asks: Asks = "refuse"
 
 
-class _PayingWitness(Witness):
-    """Has the parent pay."""
+class _LaneWitness(Witness):
+    """Has the parent pay, and knows whether the lane has begun."""
 
     def __init__(self, parent: Services, turn: int) -> None:
         self._parent, self._turn = parent, turn
+        self.asked = False
+
+    def request_leaves(self, turn: int, body: Mapping[str, object], usd: float = 0.0) -> None:
+        """Nothing kept it from asking."""
+        self.asked = True
 
     def paid(self, turn: int, quote: Quote) -> None:
         """It costs money, whoever asked."""
@@ -115,7 +120,7 @@ class LaneSession:
         services.requests.attachments.begin_as(parent.requests.attachments)
         services.open_files.begin_as(parent.open_files)
         state = self.state
-        state.witness = _PayingWitness(parent, parent.requests.history.turn)
+        state.witness = self._witness = _LaneWitness(parent, parent.requests.history.turn)
         state.before_request.append(lambda turn: self._accept())
         if not waits:
             state.questions.nobody = self.denied.append
@@ -158,6 +163,11 @@ class LaneSession:
         """What commands of the model write is what others change."""
         self._tell = changed
         return asyncio.sleep(0)
+
+    @property
+    def has_asked(self) -> bool:
+        """A request of it has left."""
+        return self._witness.asked
 
     async def begin(self, *paths: str, talk: bool = False) -> None:
         """Dial, and open these files, or what the user has open.

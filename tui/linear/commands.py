@@ -336,9 +336,4 @@ def _done(intent: intents.Intent, role: str) -> list[str]:
             return [f"Throttled to {tokens_s:,.0f} tokens per second." if tokens_s else "No limit."]
         case intents.SetAutoAccept(on):
             return [auto_words(on)]
-        case intents.MakeAttempts(plan):
-            if plan.race:
-                return ["The race begins: /race show reads its clocks, /race stop ends it."]
-            ways = "/attempts show lists them, /attempts stop ends them"
-            return [f"{plan.count} attempts begin: {ways}."]
     return []
