@@ -10,10 +10,12 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import re
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+_HALF = re.compile("[\ud800-\udfff]")
 KEY = "sk-very-secret-0123456789"
 MODEL, SERVED = "asked-model", "served-model-2026"
 
@@ -338,8 +340,14 @@ def pieces(text: str, chars: int = 6) -> list[str]:
 def sse(data: object, event: str = "") -> bytes:
     """One server-sent event."""
     line = f"event: {event}\n" if event else ""
-    text = data if isinstance(data, str) else json.dumps(data, ensure_ascii=False)
+    text = data if isinstance(data, str) else written(data)
     return f"{line}data: {text}\n\n".encode()
+
+
+def written(data: object) -> str:
+    """A value as JSON: characters as they are, but for half ones, which can only be escaped."""
+    text = json.dumps(data, ensure_ascii=False)
+    return json.dumps(data) if _HALF.search(text) else text
 
 
 def halved(parts: list[Any], *, held: bool, at: int = 1) -> list[Any]:

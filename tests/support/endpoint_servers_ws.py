@@ -18,7 +18,17 @@ from websockets.exceptions import ConnectionClosed
 from websockets.http11 import Request as Upgrade
 from websockets.http11 import Response
 
-from tests.support.endpoint_servers import CUT, HOLD, Heard, Mark, Request, Script, Server, Status
+from tests.support.endpoint_servers import (
+    CUT,
+    HOLD,
+    Heard,
+    Mark,
+    Request,
+    Script,
+    Server,
+    Status,
+    written,
+)
 from tests.support.endpoint_servers_responses import Responses, events
 
 
@@ -142,7 +152,7 @@ class WsServer(Server):
         if not isinstance(event, dict):
             await socket.send(str(event))
             return
-        text = json.dumps({**event, "sequence_number": number}, ensure_ascii=False)
+        text = written({**event, "sequence_number": number})
         parts = self.shape(text.encode())
         if len(parts) == 1:
             await socket.send(text)

@@ -42,8 +42,6 @@ class PlainWords:
 class Words:
     """See `tui.bridge.endpoints.http_endpoint.Reader`."""
 
-    mends = True
-
     def __init__(self, writer: ResponseWriter) -> None:
         self._writer = writer
         self._indexes: dict[int, int] = {}

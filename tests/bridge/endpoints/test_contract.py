@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.endpoint_kinds import Stand, items, of_each_kind, text_of
+from tests.support.endpoint_kinds import Stand, items, of_each_kind, text_of, thoughts
 from tests.support.endpoint_servers import (
     KEY,
     MODEL,
@@ -18,11 +18,13 @@ from tests.support.endpoint_servers import (
     Refuse,
     Say,
     Script,
+    Think,
 )
 from tests.support.pictures import png
 from tests.support.rehearsed import CUSTOM, READ, user
 from tests.support.tables import each
 from tui.core.images import Image, image_item
+from tui.core.wire.json_reading import mended
 
 pytestmark = pytest.mark.usefixtures("plain_words")
 
@@ -45,6 +47,24 @@ async def test_text(there: Stand) -> None:
     assert "the-token" not in json.dumps([request.headers, request.body])
     assert there.server.heard[0].model == MODEL
     assert there.server.heard[0].told == [("user", "hi")]
+
+
+@of_each_kind
+async def test_characters_whose_halves_come_in_two_pieces(there: Stand) -> None:
+    apart = "x" + "\ud83d\ude42" * 9  # the server's pieces have six units each
+    arguments = '{"path": "' + apart + '"}'
+    calls = [Call("read_file", arguments, "call_a"), Call("apply_patch", apart, "call_b", True)]
+    there.answers(Script([Think(apart), Say(apart), *calls]))
+    await there.ask(tools=[READ, CUSTOM])
+    events = await there.until()
+    wanted = "x" + "🙂" * 9
+    assert events[-1]["type"] == "response.completed"
+    assert mended(thoughts(events)) == mended(text_of(events)) == wanted
+    assert items(events, "message")[0]["content"][0]["text"] == wanted
+    assert json.loads(items(events, "function_call")[0]["arguments"])["path"] == wanted
+    assert items(events, "custom_tool_call")[0]["input"] == wanted
+    for family in ("function_call_arguments", "custom_tool_call_input"):
+        assert wanted in mended(text_of(events, family))
 
 
 @of_each_kind

@@ -184,6 +184,10 @@ def test_any_text_cut_anywhere(text: str, places: list[int], plain: bool, indent
         ('{"input": "\\ud83d\\ude42"}', "🙂"),
         ('{"input": "\\ud83d x"}', "� x"),
         ('{"input": "\\ude42"}', "�"),
+        ('{"input": "\\ud83d\\ud83d\\ude42"}', "�🙂"),
+        ('{"input": "x\ud83d\ude42\ud83d\ude42"}', "x🙂🙂"),
+        ('{"input": "' + "x\ud83d\ude42" * 500 + '"}', "x🙂" * 500),
+        ('{"input": "' + "x\\ud83d\ude42" * 200 + '"}', "x🙂" * 200),
         ('{"input": "\\u00zz"}', "\\u00zz"),
     ],
 )

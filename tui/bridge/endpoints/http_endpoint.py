@@ -136,9 +136,6 @@ class Reader(Protocol):
     long.
     """
 
-    mends: bool
-    """No text of it goes on in the next message: half a character is replaced at once."""
-
     def hear(self, message: Message) -> None:
         """One server-sent message, in its order."""
 
@@ -225,7 +222,7 @@ class HttpEndpoint:
         named_json = kind == "application/json" or kind.endswith("+json")
         if is_json or (named_json and not _is_field(begun)):
             body = Message("", await _body(response, begun, MAX_MESSAGE_BYTES))
-            reader.hear_whole(await in_turns(read_in_steps(body, mend=reader.mends)))
+            reader.hear_whole(await in_turns(read_in_steps(body)))
         else:
             await self._stream(response, writer, reader, begun)
 
@@ -380,7 +377,7 @@ class _Heard:
                 share.begin()
 
     def _long_steps(self, message: Message) -> Iterator[None]:
-        message = yield from read_in_steps(message, mend=self._reader.mends)
+        message = yield from read_in_steps(message)
         in_steps = getattr(self._reader, "hear_long", None)
         if in_steps is None:
             self._reader.hear(message)

@@ -55,7 +55,7 @@ class StringReader:
         self._escape = ""
         """What of an escape has come."""
         self._half = ""
-        """The first half of a character that is escaped as two."""
+        """The first half of a character, which waits for the other one."""
 
     def feed(self, text: str) -> tuple[str, str]:
         """Take more of it; returns what it says, and what is behind its end."""
@@ -72,35 +72,29 @@ class StringReader:
                 self._escape = "\\" if text[at] == "\\" else ""
                 self.over = not self._escape
                 at += 1
-        if self.over:
-            self._say("", said)
-        return "".join(said), text[at:]
+        return "".join(said) + (self.end() if self.over else ""), text[at:]
 
     def _most_of(self, text: str, said: list[str]) -> int:
         """Say what of a long text can be read at once; returns how much of it that is."""
-        if self._escape or self._half:
+        if self._escape:
             return 0
         bare = text.replace("\\\\", "__").replace('\\"', "__")
         end = bare.find('"')
         if end < 0:
-            # an escape, or the two of one character, may go on in what follows
-            end = bare.find("\\", len(bare) - 2 * len("\\u0000"))
+            # an escape may go on in what follows
+            end = bare.find("\\", len(bare) - len("\\u0000"))
             end = len(text) if end < 0 else end
         try:
             words = json.loads(f'"{text[:end]}"', strict=False)
         except ValueError:
             return 0  # it has escapes that JSON has not
-        if "\ud800" <= words[-1:] <= "\udbff":
-            words, self._half = words[:-1], words[-1]
-        said.append(mended(words))
+        self._say(words, said)
         return end
 
     def end(self) -> str:
         """What is left where it was cut off: half a character, no half of an escape."""
-        said: list[str] = []
-        self._say("", said)
-        self._escape = ""
-        return "".join(said)
+        left, self._half, self._escape = mended(self._half), "", ""
+        return left
 
     def _take(self, char: str, said: list[str]) -> None:
         """One more character of an escape."""
@@ -117,25 +111,16 @@ class StringReader:
         else:
             self._escape += char
             if len(self._escape) == len("\\u0000"):
-                code, self._escape = int(self._escape[2:], 16), ""
-                self._say_code(code, said)
-
-    def _say_code(self, code: int, said: list[str]) -> None:
-        if 0xDC00 <= code < 0xE000 and self._half:
-            said.append(mended(self._half + chr(code)))
-            self._half = ""
-            return
-        self._say("", said)
-        if 0xD800 <= code < 0xDC00:
-            self._half = chr(code)
-        else:
-            said.append(mended(chr(code)))
+                char, self._escape = chr(int(self._escape[2:], 16)), ""
+                self._say(char, said)
 
     def _say(self, text: str, said: list[str]) -> None:
-        """Say this, behind half a character that stayed alone."""
-        if self._half:
-            said.append(mended(self._half))
-            self._half = ""
+        """Say this behind the half of a character that waits; one at its end waits, too."""
+        if self._half or not text.isascii():
+            text, self._half = self._half + text, ""
+            if "\ud800" <= text[-1:] <= "\udbff":
+                text, self._half = text[:-1], text[-1]
+            text = mended(text)
         said.append(text)
 
 
@@ -656,7 +641,7 @@ def _meant(arguments: str) -> str:
     if fenced := _FENCED.fullmatch(plain):
         plain = fenced[1]
     try:
-        value = msgspec.json.decode(plain)
+        value = msgspec.json.decode(mended(plain))
     except (msgspec.DecodeError, UnicodeError, RecursionError):
         return ""
     plain = value if isinstance(value, str) else plain  # encoded twice
@@ -668,7 +653,7 @@ def _is_object(arguments: str) -> bool:
     if len(arguments) > MOST_READ_CHARS:
         return arguments.lstrip()[:1] == "{" and arguments.rstrip()[-1:] == "}"
     try:
-        return isinstance(msgspec.json.decode(arguments), dict)
+        return isinstance(msgspec.json.decode(mended(arguments)), dict)
     except (msgspec.DecodeError, UnicodeError, RecursionError):
         return False
 

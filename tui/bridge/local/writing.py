@@ -124,7 +124,7 @@ class Writing:
 
     def _heard(self, message: Message) -> str:
         """The text in a chunk; what the server counted is kept."""
-        chunk = said_by(message, mend=True)
+        chunk = said_by(message)
         if not isinstance(chunk, dict):
             return ""
         if "error" in chunk:
@@ -138,7 +138,7 @@ class Writing:
 
 def _fitting_share(body: bytes) -> float | None:
     """The share of a refused request that fits; None: it was not refused for its length."""
-    answer = said_by(Message("", body), mend=True)
+    answer = said_by(Message("", body))
     error = answer.get("error") if isinstance(answer, dict) else None
     if not isinstance(error, dict):
         return None
@@ -149,6 +149,6 @@ def _fitting_share(body: bytes) -> float | None:
 
 
 def _refused(status: int, body: bytes) -> Refused:
-    answer = said_by(Message("", body), mend=True)
+    answer = said_by(Message("", body))
     words = error_in(answer if isinstance(answer, dict) else {}).message
     return Refused(400 if status < 500 else status, "local_model_refused", words or "It refused.")

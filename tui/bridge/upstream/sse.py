@@ -15,7 +15,7 @@ import msgspec
 
 from tui.bridge.endpoints.base import Unusable
 from tui.core.wire import json_reading
-from tui.core.wire.json_reading import PIECE_BYTES, Scale, mended_json, too_heavy
+from tui.core.wire.json_reading import PIECE_BYTES, Scale, too_heavy
 
 MAX_MESSAGE_BYTES = 32 * 1024 * 1024
 _BEGINNINGS = (b"{", b"[DONE]")
@@ -160,17 +160,17 @@ NO_JSON = object()
 _SAID_TWICE = b"data: "
 
 
-def said_by(message: Message, *, mend: bool = False) -> Any:
+def said_by(message: Message) -> Any:
     """The JSON value of a message, None if it is not JSON. Raises as `value_of`."""
     if message.value is not UNREAD:
         return None if message.value is NO_JSON else message.value
     try:
-        return value_of(bytes(message.data), mend=mend)
+        return value_of(bytes(message.data))
     except ValueError:
         return None
 
 
-def read_in_steps(message: Message, *, mend: bool = False) -> Generator[None, None, Message]:
+def read_in_steps(message: Message) -> Generator[None, None, Message]:
     """The same message with what it says, if it is a long one; each step takes milliseconds.
 
     Raises Broken as `value_of`.
@@ -193,17 +193,16 @@ def read_in_steps(message: Message, *, mend: bool = False) -> Generator[None, No
             yield
     if value is NO_JSON:
         try:
-            value = yield from json_reading.read(data, mends=mend)
+            value = yield from json_reading.read(data, mends=False)
         except ValueError:
             return message._replace(value=NO_JSON)
     return message._replace(value=_first(value))
 
 
-def value_of(data: bytes, *, mend: bool = False) -> object:
+def value_of(data: bytes) -> object:
     """What a text of JSON says; of a list its first entry, as Google wraps its errors so.
 
-    ``mend``: lone halves of characters are replaced; else they stay, for the other half may be in
-    the next event.
+    Half a character stays as it is, for its other half may be in the next event.
 
     Raises:
         ValueError: it is no JSON.
@@ -221,7 +220,6 @@ def value_of(data: bytes, *, mend: bool = False) -> object:
             value = json.loads(data)
         except RecursionError as error:
             raise ValueError(str(error)) from error
-        value = mended_json(value) if mend else value
     return _first(value)
 
 

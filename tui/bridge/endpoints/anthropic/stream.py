@@ -230,8 +230,6 @@ class _OpenBlock(Struct):
 class MessagesReader:
     """One answer. See `endpoints.http_endpoint.Reader`."""
 
-    mends = False
-
     def __init__(self, asked: Asked, target: Target, writer: ResponseWriter, box: Toolbox) -> None:
         self._asked = asked
         self._writer = writer

@@ -352,8 +352,6 @@ _STATUS_WORDS = {"rate": 429, "quota": 429, "overload": 503, "unavailable": 503,
 class ChatReader:
     """See `endpoints.http_endpoint.Reader`."""
 
-    mends = True
-
     def __init__(
         self,
         writer: ResponseWriter,
@@ -394,7 +392,7 @@ class ChatReader:
         self._heard += 1
         if self._heard > MOST_CHUNKS:
             raise Unusable("The answer does not come to an end: it was stopped.")
-        chunk = said_by(message, mend=True)
+        chunk = said_by(message)
         if isinstance(chunk, list) or (message.event == "error" and not isinstance(chunk, dict)):
             chunk = _object(chunk) or {"error": excerpt(message.data) or "(no words)"}
         if chunk is None:
@@ -419,7 +417,7 @@ class ChatReader:
 
     def hear_whole(self, message: Message) -> None:
         """See `Reader`."""
-        answer = _object(said_by(message, mend=True))
+        answer = _object(said_by(message))
         if not answer:
             said = excerpt(message.data)
             raise Broken(f"The provider's answer is not JSON{': ' + said if said else '.'}")
@@ -428,7 +426,7 @@ class ChatReader:
 
     def refuse(self, status: int, body: bytes, headers: dict[str, str], host: str) -> None:
         """See `Reader`."""
-        answer = said_by(Message("", body), mend=True)
+        answer = said_by(Message("", body))
         said = error_in(_object(answer))
         message = refusal_words(said.message, status, body, host)
         code = _code_of(said.code or f"http_{status}", status, message)

@@ -238,8 +238,6 @@ _OPENINGS = frozenset({"response.created", "response.queued", "response.in_progr
 class ResponsesReader:
     """One run and the upstream that answers it."""
 
-    mends = False
-
     def __init__(self, run: Run | ResponseWriter, address: Address) -> None:
         self._run = run
         self._mask = Mask(secrets_in(address))
