@@ -1,8 +1,9 @@
 """What the statistics of a store of two years and a million rows cost.
 
 Run ``python -m tests.benchmarks stats_cost [--quick]``. `BUDGETS` says what is allowed, for a week
-(what ``/stats`` shows) and for all; exit status 1: something is beyond it. The longest pause of an
-event loop beside it is printed, too: the query runs in a thread. The figures of the weeks that are
+(what ``/stats`` shows) and for all; exit status 1: something is beyond it. The query runs in a
+thread: the longest pause of an event loop beside it is what the query worked between two of the
+loop's turns, so that other programs of the machine are not in it. The figures of the weeks that are
 over are made before, as a session's thread does behind its start; what that takes is printed.
 """
 
@@ -27,6 +28,7 @@ BUDGETS = {
     "s of processor time of the statistics of a week": 0.3,
     "s of processor time of the statistics of two years": 0.3,
     "ms of the longest pause of the event loop beside a week's": 8.0,
+    "ms of the longest pause of the event loop beside two years'": 8.0,
 }
 TURNS = 100_000
 """Beside each stand three hunks, four events and two verdicts: 1,000,000 rows."""
@@ -101,10 +103,10 @@ def seconds_of(folder: Path, since_ms: int, rounds: int) -> float:
 async def longest_pause_ms(folder: Path, since_ms: int) -> float:
     """Of an event loop that has nothing else to do than to look at the clock."""
     query = asyncio.ensure_future(asyncio.to_thread(cycles.measured, folder, since_ms))
-    longest, before = 0.0, time.perf_counter()
+    longest, before = 0.0, time.process_time() - time.thread_time()
     while not query.done():
         await asyncio.sleep(0.001)
-        now = time.perf_counter()
+        now = time.process_time() - time.thread_time()
         longest, before = max(longest, now - before), now
     return 1000 * longest
 
@@ -125,7 +127,10 @@ def main(arguments: list[str] | None = None) -> int:
         values = (
             seconds_of(folder, week_ms, 5),
             seconds_of(folder, 0, 3),
-            statistics.median(asyncio.run(longest_pause_ms(folder, week_ms)) for _ in range(5)),
+            *(
+                statistics.median(asyncio.run(longest_pause_ms(folder, since)) for _ in range(5))
+                for since in (week_ms, 0)
+            ),
         )
     over = False
     for (name, most), value in zip(BUDGETS.items(), values, strict=True):

@@ -7,9 +7,10 @@ back meanwhile: what would have taken less than no time is counted as that, and 
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from datetime import date, timedelta
+from operator import sub
 from typing import Annotated, NamedTuple
 
 from msgspec import Meta, Struct, ValidationError, field
@@ -27,8 +28,8 @@ EARLIEST_MS = 1_577_836_800_000
 """2020: no turn is older, and a clock that says so is wrong."""
 _YEAR_S = 366 * 86_400.0
 """Nothing of a turn takes longer: another clock says so."""
-_SORTED_AT_ONCE = 16_000
-"""A sort of more lets no other thread run for longer than a frame."""
+_SORTED_AT_ONCE = 4_000
+"""No other thread runs while some are sorted or given back."""
 
 Moment = Annotated[int, Meta(ge=0)]
 Count = Annotated[int, Meta(ge=0, le=1_000_000_000)]
@@ -277,8 +278,8 @@ class CycleTally:
         period = self.period(week.period.day)
         for name in _SUMS:
             setattr(period, name, getattr(period, name) + getattr(week.period, name))
-        for name, count in week.counts.items():
-            self.counts[name] += count
+        for name in self.counts:
+            self.counts[name] += week.counts.get(name, 0)
         for name, values in week.loop.items():
             self.loop[name] += values
         for one in week.rates:
@@ -361,13 +362,27 @@ def spread(values: list[float], *, low: bool = False) -> Spread:
     """Where they lie; ``low``: the slow ones are the small ones."""
     if not values:
         return Spread()
-    for at in range(0, len(values), _SORTED_AT_ONCE):
-        values[at : at + _SORTED_AT_ONCE] = sorted(values[at : at + _SORTED_AT_ONCE])
-    values.sort()
-    count = len(values)
-    median = (values[(count - 1) // 2] + values[count // 2]) / 2
-    slow = values[(count - 1) // 10] if low else values[count - 1 - (count - 1) // 10]
-    return Spread(count, median, slow)
+    count, step = len(values), _SORTED_AT_ONCE
+    runs = [sorted(values[at : at + step]) for at in range(0, count, step)]
+    median = (_nth(runs, (count - 1) // 2) + _nth(runs, count // 2)) / 2
+    tenth = (count - 1) // 10
+    return Spread(count, median, _nth(runs, tenth if low else count - 1 - tenth))
+
+
+def _nth(runs: list[list[float]], place: int) -> float:
+    """The value that would have this place, from 0 on, in all runs merged; each is in order."""
+    lows, highs = [0] * len(runs), [len(run) for run in runs]
+    while True:
+        _, low, high, run = max(zip(map(sub, highs, lows), lows, highs, runs, strict=True))
+        value = run[(low + high) // 2]
+        below = [bisect_left(run, value) for run in runs]
+        until = [bisect_right(run, value) for run in runs]
+        if sum(below) > place:
+            highs = [*map(min, highs, below)]
+        elif sum(until) <= place:
+            lows = [*map(max, lows, until)]
+        else:
+            return value
 
 
 def first_days(
@@ -392,7 +407,7 @@ def report(
     days: int,
     felt: Iterable[tuple[int, float]] = (),
 ) -> CycleReport:
-    """What a tally comes to, whose periods have so many days."""
+    """What a tally comes to, whose periods have so many days; nothing can be added to it then."""
     for ms, times in felt:
         tally.period(tally.place(ms)[0]).felt = times
     total = Period(tally.starts[0])
@@ -403,14 +418,16 @@ def report(
     total.measure()
     told = [period.felt for period in tally.periods if period.felt is not None]
     total.felt = sum(told) / len(told) if told else None
-    paces = [rates.pace() for rates in tally.rates.values()]
+    # what was measured goes bit by bit: no other thread runs while much of it is given back
+    paces = [tally.rates.pop(key).pace() for key in [*tally.rates]]
+    loop = {name: spread(tally.loop.pop(name)) for name in [*tally.loop]}
     return CycleReport(
         since_ms,
         until_ms,
         tally.periods,
         days,
         total,
-        Loop(**{name: spread(values) for name, values in tally.loop.items()}),
+        Loop(**loop),
         sorted(paces, key=lambda one: (-one.turns, one.model, one.endpoint, one.tier)),
         **tally.counts,
     )

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from tests.support.tables import case
+from tui.core import cycles as core_cycles
 from tui.core.cycles import (
     LEAST_TOKENS,
     MOST_DAYS,
@@ -554,6 +555,15 @@ def about(values: list[float], told: Spread, *, low: bool = False) -> None:
     slower = sum(one < told.slow if low else one > told.slow for one in values)
     assert slower <= len(values) / 10
     assert told.slow in values
+
+
+@given(st.lists(st.floats(0, 100) | st.sampled_from([1.0, 2.0])), st.booleans())
+def test_many_values_lie_where_few_do_though_they_are_sorted_bit_by_bit(
+    values: list[float], low: bool
+) -> None:
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(core_cycles, "_SORTED_AT_ONCE", 3)
+        about(values, core_cycles.spread(values, low=low), low=low)
 
 
 @settings(max_examples=20, deadline=None)
