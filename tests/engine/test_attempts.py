@@ -39,6 +39,9 @@ def change(number: int, new: str = "1", path: str = "a.py") -> str:
     return update(path, f"-x{number} = 0\n+x{number} = {new}\n")
 
 
+NEW_FILE = "*** Begin Patch\n*** Add File: new.py\n+n = 1\n*** End Patch\n"
+
+
 def wrong(files: Files) -> list[str]:
     """The first line is to be 1, and the fifth is to stay."""
     failed = [] if has(files, 0) else ["test_first"]
@@ -217,8 +220,7 @@ async def test_without_a_verifier_there_are_candidates_and_no_winner() -> None:
 async def test_only_one_file_of_another_is_taken() -> None:
     stand = Stand()
     await stand.asks("2 --all make it one")
-    new = "*** Begin Patch\n*** Add File: new.py\n+n = 1\n*** End Patch\n"
-    await stand.answers(1, change(4), new)
+    await stand.answers(1, change(4), NEW_FILE)
     await stand.answers(2, change(0))
     await stand.rests()
     stand.session.submit(intents.TakeAttempt(1, "new.py"))
@@ -245,6 +247,30 @@ async def test_only_some_hunks_of_one_are_taken() -> None:
     assert stand.text().endswith("x6 = 0\nx7 = 1\n")
     assert stand.text().startswith("x0 = 0\n")
     assert len(stand.session.workspace.hunks) == 1
+
+
+@pytest.mark.parametrize("other", [change(2), NEW_FILE, change(2) + NEW_FILE])
+async def test_what_is_taken_and_accepted_meanwhile_helps_no_other_attempt(other: str) -> None:
+    stand = Stand()
+    await stand.asks("2 --all make it one")
+    await stand.answers(1, change(0))
+    await stand.until(lambda: stand.attempts.rows[0].result is not None)
+    stand.session.submit(intents.TakeAttempt(1))
+    await stand.until(lambda: bool(stand.session.workspace.hunks))
+    stand.session.submit(intents.Accept())
+    await stand.until(lambda: stand.world.files.data != stand.before)
+    stand.before = dict(stand.world.files.data)
+    assert has(stand.before, 0)
+    lane = stand.attempts.rows[1].lane
+    assert lane is not None
+    assert b"x0 = 0" in (lane.files.read("a.py").data or b""), "it does not see it, either"
+    await stand.answers(2, other)
+    await stand.rests()
+    assert stand.order() == [
+        (1, "passes"),
+        (2, "breaks nothing, mends nothing: 1 test fails as before"),
+    ]
+    await stand.session.close()
 
 
 @pytest.mark.parametrize(

@@ -1,14 +1,15 @@
 """What the verifiers say of an attempt, beside what they say without it.
 
 An attempt is judged in a shadow with the texts that it began with and its changes, but for those
-of files that judge it. Its tests run first; linters and types, which only look at what passes, may
-find that it broke something. What the workers of a cluster cannot judge is judged here.
+of files that judge it; with what the user saved since, and without what was taken of others. Its
+tests run first; linters and types, which only look at what passes, may find that it broke
+something. What the workers of a cluster cannot judge is judged here.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import NamedTuple
@@ -17,6 +18,8 @@ from msgspec.structs import replace
 
 from tui.core.attempts import MOST, Result
 from tui.core.document.documents import Documents
+from tui.core.document.hunk import Hunk
+from tui.core.document.workspace import Workspace
 from tui.core.files import decoded, digest_of
 from tui.core.run_progress import RunProgress
 from tui.core.run_report import RunReport
@@ -77,6 +80,8 @@ class AttemptJudge:
         self._there_at_once = JudgingPlaces(MOST)
         self.disk: Callable[[], Texts] = dict
         """Files as they are on the disk, as far as that is known, for all runs are over it."""
+        self.instead: Callable[[], Texts] = dict
+        """Files of it that are judged as this says."""
         self._seen: Texts = {}
         """That when it was found out what fails without any attempt."""
         self._before: list[asyncio.Task[_Said]] = []
@@ -92,15 +97,18 @@ class AttemptJudge:
     def begin(self) -> None:
         """Find out what fails without any attempt, while the first answers stream."""
         self._outdated += self._before
-        self._seen = self.disk()
+        self._seen = self._disk()
         self._before = [
             asyncio.ensure_future(self._run(command, self._texts, lambda words: None))
             for command in (self._commands if self.judges else ())
         ]
 
+    def _disk(self) -> Texts:
+        return {**self.disk(), **self.instead()}
+
     async def _said_before(self, at: int) -> _Said:
         """What a verifier says without any attempt; anew, if the user saved something since."""
-        now = self.disk()
+        now = self._disk()
         if any(now.get(path, was) != was for path, was in self._seen.items()):
             self.begin()
         return await asyncio.shield(self._before[at])
@@ -175,7 +183,7 @@ class AttemptJudge:
 
     def _saved(self, changes: Changes) -> Texts:
         """Of its files those that the disk has otherwise than it found them."""
-        disk = self.disk()
+        disk = self._disk()
         found = {path: was for path, (was, _) in changes.items() if path not in self._texts}
         return {path: disk[path] for path, was in found.items() if disk.get(path, was) != was}
 
@@ -183,6 +191,7 @@ class AttemptJudge:
         self, command: VerifyCommand, texts: Texts, progress: Callable[[str], None]
     ) -> _Said:
         here, workers = self._ports.shadows, self._workers
+        texts = {**self.instead(), **texts}
         if workers is not None:
             said = await self._said_in(workers, self._there_at_once, command, texts, progress)
             if said.verdict != "error" or here is None or self._ports.workers_only:
@@ -299,6 +308,41 @@ def _beside(changes: Changes, saved: Texts) -> Texts:
 def known_disk(documents: Documents) -> Texts:
     """The files that the session knows, as they are on the disk."""
     return {path: one.disk for path, one in documents.records.items() if not one.view}
+
+
+class TakenHunks:
+    """What was taken of attempts while others of them go on: it is none of what these begin with.
+
+    Elsewhere it may be accepted by then, and lie on the disk.
+    """
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+        self._ids: dict[str, set[int]] = {}
+        self._texts: dict[str, tuple[object, bytes | None]] = {}
+        """The files without them, each with what it was worked out from: no key changes it."""
+
+    def add(self, hunks: Iterable[Hunk]) -> None:
+        """These were taken, too."""
+        for hunk in hunks:
+            self._ids.setdefault(hunk.path, set()).add(hunk.id)
+
+    def files(self) -> dict[str, bytes | None]:
+        """Their files as they are to be seen: what the user saved is there, these hunks are not."""
+        for path, ids in self._ids.items():
+            record = self._workspace.documents.records.get(path)
+            if record is None:
+                continue
+            accepted = [one.id for one in record.live if not one.undecided]
+            moment = (record.disk, accepted)
+            if path in self._texts and self._texts[path][0] == moment:
+                continue
+            text = record.disk
+            if ids.intersection(accepted):
+                with suppress(EditRefused):
+                    text = self._workspace.with_hunks(path, set(accepted) - ids)
+            self._texts[path] = moment, text
+        return {path: text for path, (_, text) in self._texts.items()}
 
 
 def size_of(changes: Changes) -> tuple[int, int]:

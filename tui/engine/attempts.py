@@ -25,7 +25,7 @@ from tui.core.patches.bringing_home import LaneFile
 from tui.core.patches.lane_difference import difference, hunk_count, with_hunks
 from tui.core.wire.efforts import effort_refusal
 from tui.engine import intents
-from tui.engine.attempt_judging import AttemptJudge, Texts, known_disk
+from tui.engine.attempt_judging import AttemptJudge, TakenHunks, Texts, known_disk
 from tui.engine.bringing_home import BringingHome, LaneResult, home_words
 from tui.engine.intents import Intent
 from tui.engine.lane_session import LaneSession, LaneSessions
@@ -186,6 +186,7 @@ class Attempts:
         """The last run is a race: two sides by the clock, and nothing comes home by itself."""
         self._order: list[Ranked] = []
         self.tally = Tally()
+        self._taken = TakenHunks(self._state.workspace)
         self._task: asyncio.Task[None] | None = None
         self._tries: dict[int, asyncio.Task[None]] = {}
         self._ending: set[asyncio.Task[None]] = set()
@@ -253,6 +254,7 @@ class Attempts:
             return False
         self.rows, self._order, self._greens, self._why = [], [], [], ""
         self._stopped, self.race, self._said_begin = False, wanted.race, False
+        self._taken = TakenHunks(self._state.workspace)
         self.prompt, self.asked = text, brief.strip().partition("\n")[0]
         work = self._run(wanted, text)
         self._task = self._services.supervisor.start(work, "attempts")
@@ -348,6 +350,10 @@ class Attempts:
         row.home = "comes when the answer ends" if self._state.status.busy else ""
         self._state.restated()
         hunks = await self._home.bring(result)
+        self._taken.add(hunks)
+        for lane in [one.lane for one in self.rows if one.lane is not None]:
+            for path, text in self._taken.files().items():  # before they can reach the disk
+                lane.files.texts.setdefault(path, text)
         row.home = home_words(hunks, result)
         self._state.restated()
         if verify or (
@@ -367,6 +373,7 @@ class Attempts:
         texts = await asyncio.to_thread(screen.files)
         judge = AttemptJudge(self._ports, commands, texts, self._noted)
         judge.disk = partial(known_disk, self._state.workspace.documents)
+        judge.instead = self._taken.files
         if not judge.judges:
             self._state.note(0, NO_VERIFIER)
         self.rows = [
@@ -444,7 +451,8 @@ class Attempts:
 
     async def _answered(self, row: Attempt, task: AttemptStart) -> str:
         """Have it answered; returns why there is nothing to judge."""
-        lane = row.lane = self._lanes.make("attempt", row.spec, task.texts)
+        texts = {**self._taken.files(), **task.texts}
+        lane = row.lane = self._lanes.make("attempt", row.spec, texts)
         troubles: list[Trouble] = []
 
         def stirred(notices: Notices) -> None:
