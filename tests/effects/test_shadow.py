@@ -15,6 +15,7 @@ import pytest
 from tui.core.programs import Confinement, Entry, RunOptions, RunResult, Shadow, Written
 from tui.effects.commands.runner import CommandRunner
 from tui.effects.commands.sandbox import find_sandbox
+from tui.effects.shadow import noticing
 from tui.effects.shadow.copying import ShadowSource
 from tui.effects.shadow.making import Kind, ShadowFolder, ShadowMaker, clear_shadows
 from tui.errors import FileRefused
@@ -112,6 +113,48 @@ async def test_what_a_command_leaves_is_gone_but_for_caches(house: House) -> Non
     said = await house.says(shadow, "find . -type f | sort")
     kept = ["below/__pycache__/x", "below/b.txt", "node_modules/.cache/x", "x.tsbuildinfo"]
     assert said.split() == ["./a.txt", *(f"./{path}" for path in kept)]
+
+
+HIDDEN = (
+    "echo other >a.txt",
+    "cp -p a.txt below/t; tr i o <below/t >a.txt; touch -r below/t a.txt; rm below/t",
+    "ln a.txt below/name; echo other >below/name; rm below/name",
+    "mkdir new; ln a.txt new/name; echo other >new/name; rm -r new",
+    "mkdir -p new/__pycache__; touch new/__pycache__/x",
+    "chmod 700 below; chmod 600 a.txt",
+    "mv below moved; mkdir below; mv moved/b.txt below; rmdir moved; echo x >>below/b.txt",
+    "rm a.txt; ln -s below/b.txt a.txt",
+    "mv a.txt below; mv below/a.txt a.txt",
+    "touch new/x",
+)
+
+
+async def test_the_next_command_finds_a_copy_as_it_was(house: House) -> None:
+    """However a command changes it, and also where one left a folder for its cache."""
+    shadow = await house.make()
+    files = "find . ! -type d ! -path '*__pycache__*'"
+    look = f"{files} -printf '%p %m %T@ %l' -exec cat {{}} \\; | sort; stat -c %a below"
+    before = await house.says(shadow, look)
+    for what in HIDDEN:
+        await house.says(shadow, what)
+        assert await house.says(shadow, look) == before, what
+
+
+async def test_what_a_command_changes_in_a_copy_costs_only_its_files(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if house.kind == "overlay":
+        return
+    shadow = await house.make()
+    await house.says(shadow, "mkdir below/__pycache__")
+    if not noticing.FolderWatch(str(house.root)).begin(""):
+        pytest.skip("the kernel tells nothing of changes here")
+    await house.says(shadow, "true")
+    looked, scan = list[str](), os.scandir
+    monkeypatch.setattr(os, "scandir", lambda path: looked.append(str(path)) or scan(path))
+    await house.says(shadow, "echo other >a.txt; touch below/__pycache__/x")
+    assert await house.says(shadow, "cat a.txt") == "disk\n"
+    assert [path for path in looked if "/copy" in path] == []
 
 
 async def test_it_is_told_what_a_command_wrote(house: House) -> None:

@@ -94,6 +94,11 @@ class CopyShadow:
         """Path -> what was copied, or written, and how the copy looked then."""
         self._folders = {""}
         """Those that were made as on the disk."""
+        self._watch = FolderWatch(str(self._copy))
+        self._watched = True
+        """It is told what happens in all folders of the copy but caches."""
+        self._unwatched = [""]
+        """Those that were made since the last command, of which it is not told yet."""
         self._lock = threading.Lock()
         self._cleaning: threading.Thread | None = None
         """Takes out what the last command left; the next one waits for it."""
@@ -175,7 +180,7 @@ class CopyShadow:
         for path in [one for one in self._known if one not in wanted]:
             self._drop(path)
         for path in found.folders:
-            if path not in self._folders and not os.path.isdir(copy + path):
+            if path not in self._folders:
                 self._make_folder(path)
         for path, about in found.files.items():
             if path not in texts and self._known.get(path, _NEVER)[0] != about:
@@ -191,6 +196,9 @@ class CopyShadow:
             if not os.path.lexists(copy + path):
                 shutil.copytree(Path(self._root, path), copy + path, symlinks=True)
         self._bring_git()
+        self._watch.written(lambda path: True)  # that was we
+        while self._unwatched:
+            self._watched = self._watch.begin(self._unwatched.pop()) and self._watched
 
     def _uncover(self, texts: Iterable[str]) -> None:
         """Drop caches at the places of texts; a command may have made a link of one to the disk."""
@@ -211,6 +219,7 @@ class CopyShadow:
                 if not os.path.isdir(self._copy / above):
                     self._drop(above)
                     make_like(self._copy / above, os.path.join(self._root, above))
+                    self._unwatched.append(above)
                 self._folders.add(above)
 
     def _take(self, path: str, about: object) -> None:
@@ -285,6 +294,14 @@ class CopyShadow:
 
     def _clean(self, *, caches_stay: bool) -> None:
         """Forget what a command changed, and remove what it made, but for caches."""
+        written = self._watch.written(self._is_kept)
+        if written is not None and self._watched and caches_stay:
+            with contextlib.suppress(OSError):
+                for path in written:
+                    if self._known.get(path, _NEVER)[1] != _looks(f"{self._copy}/{path}"):
+                        self._drop(path)
+                return
+        self._watched = True
         if self._copy.is_symlink() or not self._copy.is_dir():
             clear(self._copy)
             make_like(self._copy, self._root)
@@ -293,21 +310,26 @@ class CopyShadow:
         except (RecursionError, OSError):  # folders without end, or somebody else's
             clear(self._copy)
             make_like(self._copy, self._root)
-            there = set()
+            there, self._watched = set(), False
         self._folders &= there
         self._known = {path: known for path, known in self._known.items() if path in there}
+
+    def _is_kept(self, path: str) -> bool:
+        """Whether the next command finds what this one left there; git's is made anew for it."""
+        return path == ".git" or is_cache(path, self._source.caches)
 
     def _cleaned(self, folder: str, *, caches_stay: bool) -> set[str]:
         """All below that is as it was."""
         found = {folder}
         full = f"{self._copy}/{folder}"
+        self._watched = self._watch.begin(folder) and self._watched
         with contextlib.suppress(OSError):
             mode = stat.S_IMODE(os.stat(f"{self._root}/{folder}").st_mode) | 0o700
             if stat.S_IMODE(os.stat(full).st_mode) != mode:
                 os.chmod(full, mode)
         for entry in list(os.scandir(full)):
             path = f"{folder}/{entry.name}".lstrip("/")
-            if path == ".git" or (caches_stay and is_cache(path, self._source.caches)):
+            if path == ".git" or (caches_stay and self._is_kept(path)):
                 continue
             if not entry.is_dir(follow_symlinks=False):
                 if self._known.get(path, _NEVER)[1] == _looks(entry.path):

@@ -14,6 +14,7 @@ import re
 import struct
 import sys
 import weakref
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from pathlib import Path
 
@@ -27,6 +28,7 @@ _EVENT = struct.Struct("iIII")
 _MODIFIED, _ATTRIBUTES, _WRITTEN, _MOVES, _MADE, _GONE = 0x2, 0x4, 0x8, 0xC0, 0x100, 0x200
 _MOVED_AWAY, _ONLY_FOLDERS, _IS_FOLDER = 0x800, 0x1000000, 0x40000000
 _ALL = _MODIFIED | _ATTRIBUTES | _WRITTEN | _MOVES | _MADE | _GONE | _MOVED_AWAY | _ONLY_FOLDERS
+_OF_A_FILE = _MODIFIED | _ATTRIBUTES | _WRITTEN | _GONE
 _LOST, _FORGOTTEN = 0x4000, 0x8000
 """More happened than the kernel keeps; a folder is gone."""
 _READ_BYTES = 65_536
@@ -64,6 +66,34 @@ class FolderWatch:
     def changed(self) -> set[str] | None:
         """Folders in which something changed, or that are others now; None: any of them may be."""
         found, others, lost = set[str](), set[str](), not _is_local(self._root)
+        for folder, name, what in self._events():
+            if what & _LOST:
+                lost = True
+                continue
+            found.add(folder)
+            if what & _IS_FOLDER and what & (_MOVES | _MADE | _GONE):
+                others.add(f"{folder}/{name}".lstrip("/"))
+            lost = lost or (not folder and bool(what & _MOVED_AWAY))
+        if lost:
+            return None
+        watched = self._folders.values() if others else ()
+        return found | {one for one in watched if not others.isdisjoint((one, *outer(one)))}
+
+    def written(self, is_left_out: Callable[[str], bool]) -> set[str] | None:
+        """Files that may be others now, or gone; None: any may be, also where something was made.
+
+        What was made may have been another name of any file.
+        """
+        found, any_may = set[str](), self._queue is None
+        for folder, name, what in self._events():
+            path = f"{folder}/{name}".lstrip("/")
+            if what & _LOST or not is_left_out(path):
+                any_may = any_may or bool(not name or what & ~_OF_A_FILE)
+                found.add(path)
+        return None if any_may else found
+
+    def _events(self) -> Iterator[tuple[str, str, int]]:
+        """The folder, the name in it, and what happened, of all since the last time."""
         while data := self._read():
             at = 0
             while at < len(data):
@@ -71,19 +101,10 @@ class FolderWatch:
                 name = os.fsdecode(data[at + _EVENT.size :][:length].rstrip(b"\0"))
                 at += _EVENT.size + length
                 folder = self._folders.get(number)
-                if folder is None:
-                    lost = lost or bool(what & _LOST)
-                    continue
-                found.add(folder)
+                if folder is not None or what & _LOST:
+                    yield folder or "", name, what
                 if what & _FORGOTTEN:
-                    del self._folders[number]
-                if what & _IS_FOLDER and what & (_MOVES | _MADE | _GONE):
-                    others.add(f"{folder}/{name}".lstrip("/"))
-                lost = lost or (not folder and bool(what & _MOVED_AWAY))
-        if lost:
-            return None
-        watched = self._folders.values() if others else ()
-        return found | {one for one in watched if not others.isdisjoint((one, *outer(one)))}
+                    self._folders.pop(number, None)
 
     def _read(self) -> bytes:
         if self._queue is None:
