@@ -286,6 +286,35 @@ async def test_what_others_write_makes_a_verdict_out_of_date() -> None:
     assert not await quiet(world)
 
 
+async def test_what_others_write_while_the_disk_is_verified_makes_the_verdict_out_of_date() -> None:
+    """What the tests themselves make there does not, also where it is told late, or made anew."""
+    world = World({"a.py": "x = 1\n", "other.py": "y = 1\n"})
+    await world.runs()
+
+    async def verified(*changed: str) -> bool:
+        world.runner.hold = asyncio.Event()
+        world.session.submit(intents.Verify(disk=True))
+        await settle()
+        world.changed_outside(*changed)
+        world.runner.hold.set()
+        await settle()
+        return world.session.status.outdated
+
+    assert await verified("other.py")
+    assert not await verified("made.txt", "__pycache__")
+    world.changed_outside("late.txt")
+    world.files.data |= {"made.txt": b"", "late.txt": b""}
+    assert not await quiet(world)
+    assert not await verified("made.txt", "late.txt"), "they made these before, too"
+    world.changed_outside("other.py")
+    assert world.session.status.outdated, "it was there before"
+    assert not await verified()
+    world.clock.advance(2)
+    world.changed_outside("made.txt")
+    assert await quiet(world), "nothing runs any more: it was somebody else"
+    assert await verified("made.txt")
+
+
 def lands(world: World, path: str, line: str) -> None:
     """The model puts this in the place of ``x = 1``."""
     landing = Landing(world.session.workspace, turn=1, call_id="c1")

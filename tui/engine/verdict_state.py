@@ -7,6 +7,7 @@ waited for a decision is on the disk now.
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from msgspec import Struct
@@ -18,6 +19,8 @@ from tui.engine.services import Services
 
 _QUIET_S = 0.3
 """So long nothing may change before the texts are looked at."""
+_ECHO_S = 1.0
+"""So long behind a run it may still be told of what that wrote."""
 
 
 class Ground(Struct, frozen=True):
@@ -75,6 +78,12 @@ class VerdictState:
         """The moment in which this was looked at."""
         self.unsure = False
         """Files that are not open were changed while the verifiers ran."""
+        self._there: frozenset[str] | None = None
+        """The files before a run on the disk, which may make others; None: none runs, or ran."""
+        self._made: set[str] = set()
+        """What such runs made."""
+        self._until_s = 0.0
+        """So long what is made may be of such a run."""
         self._task: asyncio.Task[None] | None = None
         self.on_outside: Callable[[Iterable[str]], None] = lambda paths: None
         """Told of files that somebody changed on the disk."""
@@ -83,20 +92,25 @@ class VerdictState:
         services.state.before_drain.append(self._frame)
 
     def begins(self) -> None:
-        """The verifiers start."""
-        self.unsure = False
+        """The verifiers start, in a shadow, or on the disk once that is said."""
+        self.unsure, self._there = False, None
 
-    def stands(
-        self, blocks: Sequence[Block], ground: Ground, *, on_disk: bool, in_shadow: bool
-    ) -> None:
-        """The verdict in these cards was found on this.
+    async def begins_on_disk(self) -> None:
+        """They start on the disk: see which files are there before."""
+        catalogue = self._services.open_files.catalogue
+        await catalogue.prepare()
+        self._there, self._until_s = frozenset(catalogue.paths()), math.inf
 
-        What changes beside a shadow was not changed by the verifiers in it.
-        """
+    def ends(self) -> None:
+        """The verifiers have ended."""
+        self._until_s = self._services.ports.clock.now() + _ECHO_S
+
+    def stands(self, blocks: Sequence[Block], ground: Ground, *, on_disk: bool) -> None:
+        """The verdict in these cards was found on this."""
         self._blocks, self._ground, self.on_disk = blocks, ground, on_disk
         self._seen = None
-        self._say(outdated=in_shadow and self.unsure)
-        if in_shadow and self.unsure:
+        self._say(outdated=self.unsure)
+        if self.unsure:
             self._blocks = ()
         self._frame()
 
@@ -110,13 +124,21 @@ class VerdictState:
         mark = self._services.ports.files.mark  # of files that saving makes for a moment
         changed = {path for path in paths if mark not in path}
         self.on_outside(changed)
-        others = changed - self._workspace.buffers.keys()
-        if others:
-            self.unsure = True
+        if others := changed - self._workspace.buffers.keys():
             self.on_unknown()
-        if self._blocks and others:
-            self._say(outdated=True)
+        if self._without_made(others):
+            self.unsure = True
+            if self._blocks:
+                self._say(outdated=True)
             self._blocks = ()
+
+    def _without_made(self, paths: set[str]) -> set[str]:
+        """These files without those that a run on the disk makes."""
+        if self._there is None or self._services.ports.clock.now() > self._until_s:
+            self._made -= paths
+            return paths
+        self._made |= paths - self._there
+        return paths - self._made
 
     def _frame(self) -> None:
         if not self._blocks or self._task is not None or self._seen == _moment(self._workspace):

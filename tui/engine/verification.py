@@ -340,6 +340,7 @@ class Verification:
             return  # the disk has nothing of it
         if shadow is None:
             self._say_what_is_not_on_disk()
+            await self._verdict_state.begins_on_disk()
         shadows = [shadow]
         try:
             lanes = await self._planned(found, wanted, texts, apart=shadow is not None)
@@ -350,6 +351,7 @@ class Verification:
                 shadows.append(await self._shadow(texts))
             runs = await self._lanes(lanes, ground, shadows, quietly=bool(wanted.files))
         finally:
+            self._verdict_state.ends()
             for one in filter(None, shadows):
                 one.close()
         wholes = [run for run in runs if run.command in found]
@@ -362,8 +364,7 @@ class Verification:
         on_disk = shadow is None and (wanted.disk or bool(texts))
         if verdict:
             blocks = [run.block for run in runs if run.verdict == "failed" or not wanted.files]
-            in_shadow = shadow is not None
-            self._verdict_state.stands(blocks, ground, on_disk=on_disk, in_shadow=in_shadow)
+            self._verdict_state.stands(blocks, ground, on_disk=on_disk)
         if not on_disk:
             digest = await asyncio.to_thread(digest_of, texts)
             self._judged = _judged(verdict, runs, digest, found)
