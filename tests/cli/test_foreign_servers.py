@@ -364,7 +364,7 @@ def test_exec_is_ended_by_a_signal_under_a_flood(tmp_path: Path, name: str) -> N
     [
         ("pings", "more than 1,000 empty or control frames in a second"),
         ("many keys", "a message with more than 50,000 values"),
-        ("large text", "The answer was stopped: it is longer than 16 MB"),
+        ("large text", "The answer was stopped: it is longer than 4 MB"),
     ],
 )
 def test_exec_says_why_it_hears_no_more_of_a_flood(tmp_path: Path, name: str, why: str) -> None:

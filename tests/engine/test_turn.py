@@ -172,7 +172,7 @@ async def test_an_answer_without_end_is_stopped_with_a_sentence(
         came += 1
     assert 30 < came < 5000
     (trouble,) = world.session.drain().troubles
-    assert f"{trouble.what}: {trouble.why}" == "The answer was stopped: it is longer than 16 MB"
+    assert f"{trouble.what}: {trouble.why}" == "The answer was stopped: it is longer than 4 MB"
     assert world.wire.state == "closed"
     world.session.submit(intents.Prompt("and now"))
     await world.wire.request(2)

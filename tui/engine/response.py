@@ -395,7 +395,7 @@ _KINDS: dict[type, str] = {
     InputDelta: "custom_tool_call",
     PatchDelta: "apply_patch_call",
 }
-MOST_CHARS = 16 * 2**20
+MOST_CHARS = 4 * 2**20
 """What streams of one response, and again what its finished items hold; no model says as much."""
 _ITEM_CHARS = 256
 """For which an item counts by itself."""
