@@ -36,6 +36,7 @@ from tui.engine.intents import (
     Verify,
 )
 from tui.engine.notices import Ask, TaskView, Trouble
+from tui.engine.sessions import Onward
 from tui.engine.slash import NO_SUMMARY, Command
 from tui.linear.app import BELL, LinearApp
 from tui.linear.command_table import LINEAR
@@ -114,6 +115,14 @@ def test_a_question_has_numbers_and_a_number_answers(stage: LinearStage) -> None
 def test_a_number_without_a_question_is_not_sent(stage: LinearStage) -> None:
     assert "No question is open." in stage.enter("2")
     assert stage.session.intents == []
+
+
+def test_a_terminal_that_is_gone_while_it_is_asked_begins_no_other_session(
+    stage: LinearStage,
+) -> None:
+    stage.app.onward = Onward("7f3k2m11")
+    stage.app.end(129)
+    assert stage.app.onward is None
 
 
 def test_enter_alone_says_where_it_is(stage: LinearStage) -> None:

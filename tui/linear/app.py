@@ -267,7 +267,8 @@ class LinearApp:
         self.frame()
 
     def end(self, code: int) -> None:
-        """By force."""
+        """By force: no other session begins."""
+        self.onward = None
         self._leave(code, on_purpose=False)
         self._woken.set()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import time
 from collections.abc import Iterable
 
@@ -10,6 +11,7 @@ from tests.support.scripted_session import ScriptedSession
 from tui.core.session_record import SessionLine
 from tui.engine.sessions import Onward
 from tui.errors import StoreRefused
+from tui.ui.screens.dialogs import LeaveScreen
 from tui.ui.screens.sessions import SessionList, SessionsScreen
 
 
@@ -78,6 +80,21 @@ async def test_by_its_id_and_one_that_runs_elsewhere(session: ScriptedSession) -
         assert app.leaving.onward is None
         app.bench.slash.run("/resume 7f3k2m11")
         await until(pilot, lambda: app.leaving.onward == Onward("7f3k2m11"))
+
+
+async def test_a_terminal_that_is_gone_while_it_is_asked_begins_no_other_session(
+    session: ScriptedSession,
+) -> None:
+    """/resume, and /fork alike, ask first where something would be left behind."""
+    session.kept = Kept(*LINES)
+    session.status.queued = ["and then"]
+    async with running(session, size=(80, 24)) as (app, pilot):
+        app.bench.slash.run("/resume 7f3k2m11")
+        await until(pilot, lambda: isinstance(app.screen, LeaveScreen))
+        assert app.leaving.onward == Onward("7f3k2m11")
+        signal.raise_signal(signal.SIGHUP)
+        await until(pilot, lambda: app.return_code == 128 + signal.SIGHUP)
+        assert app.leaving.onward is None
 
 
 async def test_words_that_are_no_id_are_looked_for(session: ScriptedSession) -> None:
