@@ -139,6 +139,21 @@ async def test_one_that_breaks_something_comes_home_and_says_what() -> None:
     await world.session.close()
 
 
+async def test_tests_that_want_one_port_do_not_meet_those_of_another_one() -> None:
+    world, judge, one = await judged_world(lambda files: [])
+    two = await delegated(world, "make it two", 2)
+    judge.hold, judge.port = asyncio.Event(), True
+    await finishes(one, change(0))
+    await finishes(two, change(4))
+    await until(lambda: all("tests run" in each.ended for each in world.session.status.delegates))
+    judge.hold.set()
+    await until(lambda: all(each.state == "home" for each in world.session.status.delegates))
+    await until(lambda: world.session.at_rest)
+    said = {each.ended for each in world.session.status.delegates}
+    assert said == {"1 hunk in 1 file waits for you; judged: passes"}
+    await world.session.close()
+
+
 @pytest.mark.parametrize("what", ["stop", "take"])
 async def test_while_it_is_judged_it_can_be_stopped_or_taken(what: intents.Tending) -> None:
     world, judge, model = await judged_world(lambda files: [])

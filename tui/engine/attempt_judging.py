@@ -52,7 +52,7 @@ class _Said(NamedTuple):
 
 
 _Run = tuple[RunResult, RunReport]
-THEY_MEET = "tests of attempts disturb each other, by a port or a file: they run one by one now"
+THEY_MEET = "tests disturb each other, by a port or a file: those of lanes run one by one now"
 
 
 class AttemptJudge:
@@ -63,7 +63,7 @@ class AttemptJudge:
         ports: Ports,
         commands: Sequence[VerifyCommand],
         texts: Texts,
-        say: Callable[[str], None] = lambda words: None,
+        say: Callable[[str], object] = lambda words: None,
     ) -> None:
         """``texts`` are those on the screen that are not on the disk, when the attempts begin.
 
@@ -76,7 +76,8 @@ class AttemptJudge:
         self._commands = (*tests, *checks)
         self._has_tests = bool(tests)
         self._workers = None if ports.workers is None else ports.workers()
-        self._at_once = JudgingPlaces(max(ports.side_by_side, 1))
+        self.at_once = JudgingPlaces(max(ports.side_by_side, 1))
+        """Who shares this machine with others has theirs."""
         self._there_at_once = JudgingPlaces(MOST)
         self.disk: Callable[[], Texts] = dict
         """Files as they are on the disk, as far as that is known, for all runs are over it."""
@@ -200,7 +201,7 @@ class AttemptJudge:
                 self._workers = None
             self._say_once(f"Judged on this machine, not on the cluster: {said.why}")
         assert here is not None
-        return await self._said_in(here(), self._at_once, command, texts, progress)
+        return await self._said_in(here(), self.at_once, command, texts, progress)
 
     def _say_once(self, words: str) -> None:
         if words not in self._told:
@@ -224,7 +225,7 @@ class AttemptJudge:
         try:
             async with places.one() as place:
                 run, report = await judge(self._ports.runner, shadows, command, texts, feed)
-            if place.met and places is self._at_once and command.kind == "tests":
+            if place.met and places is self.at_once and command.kind == "tests":
                 run, report = await self._alone(shadows, command, texts, (run, report))
         except FileRefused as error:
             return _Said("error", (), RunReport(), str(error), True)
@@ -241,7 +242,7 @@ class AttemptJudge:
         small = await asyncio.to_thread(run_again, command, run, report.failed, texts)
         if small is None:
             return said
-        async with self._at_once.one(alone=True):
+        async with self.at_once.one(alone=True):
             shadow = await shadows.make(texts)
             try:
                 second, told = await judged(self._ports.runner, small, shadow)
@@ -253,7 +254,7 @@ class AttemptJudge:
         passes = verdict_of(second, told) == "passed"
         if not passes and (not failed or failed == report.failed):
             return said
-        self._at_once.one_by_one = True
+        self.at_once.one_by_one = True
         self._say_once(THEY_MEET)
         if not passes:
             return run, replace(report, failed=failed)

@@ -373,7 +373,7 @@ class Attempts:
         texts = await asyncio.to_thread(screen.files)
         judge = AttemptJudge(self._ports, commands, texts, self._noted)
         judge.disk = partial(known_disk, self._state.workspace.documents)
-        judge.instead = self._taken.files
+        judge.instead, judge.at_once = self._taken.files, self._lanes.judging
         if not judge.judges:
             self._state.note(0, NO_VERIFIER)
         self.rows = [

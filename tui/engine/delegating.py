@@ -194,10 +194,13 @@ class Delegates:
         """
         ports = self._services.ports
         try:
-            judge = AttemptJudge(ports, runs_unasked(ports, await ports.verifiers()), texts)
+            commands = runs_unasked(ports, await ports.verifiers())
+            say = partial(self._services.state.note, 0)
+            judge = AttemptJudge(ports, commands, texts, say)
         except DuettoError:
             return  # F5 says why
         judge.disk = partial(known_disk, self._services.state.workspace.documents)
+        judge.at_once = self._lanes().judging
         result = None if one.stops else one.result  # stopped or taken meanwhile
         if result is None or not result.files or not judge.judges:
             return

@@ -20,6 +20,7 @@ from tui.core.price import Quote
 from tui.core.stamping import no_stamp
 from tui.engine import intents
 from tui.engine.intents import Intent, Mode, Role
+from tui.engine.judging import JudgingPlaces
 from tui.engine.lane_files import LaneFiles, LaneRunner, LaneShadows
 from tui.engine.notices import Ask, Notices
 from tui.engine.ports import Ports, RoleSpec, Wire
@@ -265,6 +266,8 @@ class LaneSessions:
         """``make`` makes a session."""
         self._services, self._options, self._make = services, options, make
         self.open: list[LaneSession] = []
+        self.judging = JudgingPlaces(max(services.ports.side_by_side, 1))
+        """Where what they made is judged on this machine, side by side."""
 
     def make(
         self,

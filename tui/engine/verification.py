@@ -188,11 +188,12 @@ class Verification:
             case intents.SendFailure():
                 self._send_failure()
 
-    def _start(self, work: Coroutine[object, object, None], name: str) -> None:
+    def _start(self, wanted: Coroutine[object, object, None], name: str) -> None:
+        work = wanted
         if self._task is not None and (self._gives_way or self._stopping):
             if not self._stopping:
                 self._task.cancel()
-            work = _behind(self._task, work)
+            work = _behind(self._task, wanted)
         elif self._task is not None:
             work.close()
             what = self._status.running or "a command"
@@ -200,6 +201,7 @@ class Verification:
             return
         self._stopping = self._gives_way = False
         self._task = self._services.supervisor.start(work, name)
+        self._task.add_done_callback(lambda _: wanted.close())  # it may never have begun
         self._task.add_done_callback(self._ended)
 
     def unasked(self, wanted: intents.Verify) -> bool:
@@ -743,11 +745,7 @@ def _judged(
 
 async def _behind(task: asyncio.Task[None], work: Coroutine[object, object, None]) -> None:
     """Work when something else has ended."""
-    try:
-        await asyncio.wait([task])
-    except BaseException:
-        work.close()
-        raise
+    await asyncio.wait([task])
     await work
 
 
