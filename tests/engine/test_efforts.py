@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 from msgspec.structs import replace
 
 from tests.support.fakes import World, settle
-from tests.support.judged_runs import Failing, Files, asks, has, judged
+from tests.support.judged_runs import TESTS, Failing, Files, asks, has, judged
 from tests.support.stored_sessions import resumed, stored
 from tests.support.turns import begun, land, notes, update
 from tui.core.session_record import AllEfforts
@@ -150,9 +152,23 @@ async def test_a_verdict_that_comes_while_an_answer_streams_counts_when_it_is_ov
     assert effort(world) == "auto high"
 
 
-async def verified_beside(world: World) -> str:
+async def test_what_fails_live_in_an_answer_does_not_count_for_the_change_before() -> None:
+    world = await on_auto(lambda files: ["test_a"] if has(files, 2) else [])
+    world.verify = dataclasses.replace(TESTS, part=lambda part: TESTS)
+    await changed(world)  # nobody has judged it
+    model = await begun(world)
+    land(world, update("a.py", "-x2 = 0\n+x2 = 1\n"), turn=2)
+    await verified_beside(world, intents.Verify(unasked=True, files=("a.py",)))
+    assert world.session.status.verdict == "failed"
+    model.finishes("Done.")
+    await settle()
+    assert effort(world) == "auto medium", "all of the answer is judged at its end"
+    assert await verified(world) == "auto high"
+
+
+async def verified_beside(world: World, wanted: intents.Verify | None = None) -> str:
     """The effort when the verifiers have run beside an answer."""
-    world.session.submit(intents.Verify())
+    world.session.submit(wanted or intents.Verify())
     while not world.session.status.verdict:
         await settle()
     return effort(world)

@@ -719,12 +719,15 @@ def _changed_paths(workspace: Workspace) -> set[str]:
 
 
 def _tell(services: Services, wanted: intents.Verify, verdict: Verdict, began_s: float) -> None:
-    """Who waits for verdicts is told this one; a part that passes says nothing of the rest."""
+    """Who waits for verdicts is told this one; a part that passes says nothing of the rest.
+
+    Nor is a part told that runs while an answer is written: it may be mended in the same answer.
+    """
     whole = not (wanted.files or wanted.only or wanted.tests)
     if verdict and whole:
         seconds = services.ports.clock.now() - began_s
         services.state.witness.judged("", verdict, seconds, RunReport())
-    if verdict == "failed" or whole:
+    if whole or (verdict == "failed" and not wanted.unasked):
         for told in services.state.after_verdict:
             told(verdict)
 
