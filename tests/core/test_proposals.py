@@ -49,6 +49,23 @@ def test_a_prompt_is_of_a_kind_by_its_first_verb_its_files_or_its_length() -> No
             assert kind_of(prompt) == kind
 
 
+def test_a_prompt_in_any_language_is_of_a_kind_by_its_question_mark_or_its_files() -> None:
+    for prompt, kind in (
+        ("warum hängt es?", "questions"),
+        ("なぜ止まるのですか？直して", "questions"),
+        ("لماذا يتوقف؟", "questions"),
+        ("does it hang?", "questions"),
+        ("can you add a flag?", "additions"),
+        ("siehe https://x.test/a?b=1 und a.py", "short prompts"),
+        ("修复a.py和b.py", "short prompts in several files"),
+        ("mach «übung.py», „prüfung.py“ neu", "short prompts in several files"),
+        ("修复a.py，即a.py", "short prompts"),
+        ("почини кэш", "short prompts"),
+    ):
+        with case(prompt, kind):
+            assert kind_of(prompt) == kind
+
+
 def test_the_model_that_is_right_far_more_often_is_proposed() -> None:
     words = "10 of 12 right, fast 3 of 10 · fixes in several files"
     assert said(turns("fast", 3, 10), turns("deep", 10, 12)) == ("deep", words)

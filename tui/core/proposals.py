@@ -1,8 +1,9 @@
 """Which model a prompt is better asked of, as the user's own turns tell: proposed, never chosen.
 
-Prompts are told apart by what they ask for (their first verb, or else their length) and by whether
-they name several files. Of each kind it is known how often an answer was right: the first verdict
-behind it was green or, where there was none, all of its hunks were accepted.
+Prompts are told apart by what they ask for (their first verb where it is an English one, else a
+question mark of any script or their length) and by whether they name several files. Of each kind it
+is known how often an answer was right: the first verdict behind it was green or, where there was
+none, all of its hunks were accepted.
 """
 
 from __future__ import annotations
@@ -37,12 +38,9 @@ _VERBS = {
 }
 _KINDS = {verb: kind for kind, verbs in _VERBS.items() for verb in verbs.split()}
 _WORD = pattern(r"[A-Za-z]+")
-_TAIL = 8
-"""Characters that say whether a word is the name of a file."""
-_ENDING = pattern(r"\w\.[A-Za-z]\w{0,4}$")
-"""Of a name of a file."""
-_AROUND = "@`'\"()[]{}<>,;:.!?"
-"""What stands around one in prose."""
+_ASKS = pattern(r"\?(?=\s|$)|[？؟]")
+_NAME = pattern(r"[A-Za-z0-9_./-]{0,60}\w\.[A-Za-z][A-Za-z0-9_]{0,4}(?![A-Za-z0-9_])")
+"""Of a file, also between letters that need no space around it."""
 
 
 def kind_of(prompt: str) -> str:
@@ -52,10 +50,11 @@ def kind_of(prompt: str) -> str:
     kind = next((_KINDS[word] for word in words if word in _KINDS), "")
     if kind == "additions" and {"test", "tests"} & set(words):
         kind = "tests"
+    if not kind and _ASKS.search(text):
+        kind = "questions"
     kind = kind or ("long prompts" if len(prompt) > _LONG else "short prompts")
-    names = {word.strip(_AROUND) for word in text.split()} - {"e.g", "i.e"}
-    several = sum(_ENDING.search(name[-_TAIL:]) is not None for name in names) > 1
-    return f"{kind} in several files" if several else kind
+    names = {name for name in _NAME.findall(text) if not name.startswith("//")} - {"e.g", "i.e"}
+    return f"{kind} in several files" if len(names) > 1 else kind
 
 
 class JudgedTurn(NamedTuple):
