@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from tui.bridge.upstream.errors import ErrorBody, error_in
+from tests.support.tables import each
+from tui.bridge.upstream.errors import ErrorBody, error_in, excerpt
 
 FIELD = {"loc": ["body", "messages", 0, "name"], "msg": "Extra inputs are not permitted"}
 RAW = json.dumps({"error": {"message": "context too long"}})
@@ -53,3 +54,20 @@ RAW = json.dumps({"error": {"message": "context too long"}})
 )
 def test_forms(said: dict[str, Any], complaint: ErrorBody) -> None:
     assert error_in(said) == complaint
+
+
+@each(
+    "body, words",
+    [
+        (b"Bad\r\n  gateway\n", "Bad gateway"),
+        (b"[ERROR] Out of memory", "[ERROR] Out of memory"),
+        (b"\n<!DOCTYPE html><html><title lang='en'>503 &amp; more\n</title>", "503 & more"),
+        (b"<html><body>Sign in</body></html>", ""),
+        (b'{"error": 1', ""),
+        (b'["error"]', ""),
+        (b"a " * 70 + b"the key is sk-1234567890", "a " * 70 + "the key is"),
+        ("\u4f60".encode() * 1000, "\u4f60" * 160),
+    ],
+)
+def test_what_a_body_that_is_no_json_says(body: bytes, words: str) -> None:
+    assert excerpt(body) == words

@@ -27,6 +27,13 @@ def test_an_error_in_a_field_of_that_name() -> None:
     assert parsed(told) == [Message("", b'{"a": 1}'), Message("error", b' {"code": 500}')]
 
 
+def test_text_behind_the_last_message_is_kept() -> None:
+    parser = SseParser()
+    parser.feed(b"Early words\ndata: {}\n\n: a sign of life\nid: 1\nBad gateway\n\nTry")
+    parser.end()
+    assert parser.stray == b"Bad gateway\nTry\n"
+
+
 @given(
     st.lists(st.tuples(st.sampled_from([b"", b"e1"]), st.lists(LINE, min_size=1)), min_size=1),
     ENDING,

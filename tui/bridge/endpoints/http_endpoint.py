@@ -25,7 +25,7 @@ from tui.bridge.endpoints.response_writer import ResponseWriter
 from tui.bridge.providers.catalogue import EndpointModels
 from tui.bridge.time_slices import Share, aside, in_turns, others
 from tui.bridge.upstream.client import MOST_REFUSAL_BYTES, Upstream, UpstreamAnswer
-from tui.bridge.upstream.errors import CutError
+from tui.bridge.upstream.errors import CutError, excerpt
 from tui.bridge.upstream.sse import (
     MAX_MESSAGE_BYTES,
     Message,
@@ -260,7 +260,12 @@ class HttpEndpoint:
                 reader.cut(self._host, marked=heard.over)
                 await _drain(response)
                 return
-            chunk = await _more(response, until_s)
+            try:
+                chunk = await _more(response, until_s)
+            except CutError:
+                heard.end(cut=True)
+                await heard.goes_on()
+                raise
         heard.end()
         await heard.goes_on()
         await writer.flush()  # how it ended is judged by what was told
@@ -322,9 +327,15 @@ class _Heard:
         slices = (chunk[at : at + _SLICE_BYTES] for at in range(0, len(chunk), _SLICE_BYTES))
         self._steps = self._told_of(self._parser.feed(one) for one in slices)
 
-    def end(self) -> None:
-        """There is no more: a last message may lack its end; `goes_on` tells of it."""
-        self._steps = self._told_of([self._parser.end()])
+    def end(self, *, cut: bool = False) -> None:
+        """There is no more: a last message may lack its end; `goes_on` tells of it.
+
+        Text that is no message is told as an error; ``cut``: it alone.
+        """
+        messages = self._parser.end()
+        words = excerpt(self._parser.stray)
+        stray = [Message("error", words.encode())] if words else []
+        self._steps = self._told_of([stray if cut else messages + stray])
 
     async def goes_on(self) -> None:
         """Tell all that is left to tell, and write it, between turns of others.

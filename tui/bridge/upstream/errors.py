@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import html
 import json
 import os
 import re
@@ -101,6 +102,10 @@ def _untrusted(error: ssl.SSLCertVerificationError) -> str:
 _MOST_CHARS = 160
 _MOST_FIELDS = 3
 _MOST_RAW_CHARS = 4000
+_TITLE = re.compile(r"<title\b[^>]{0,200}>(.{1,1000}?)</title", re.IGNORECASE | re.DOTALL)
+_JSON = re.compile(r"\{|\[ ?(?:[\[{\"\]]|\Z)")
+_LAST_WORD = re.compile(r" ?[!-~]+\Z")
+"""A key that is cut in two would not be known as one."""
 _MOST_SAID_CHARS = 4 * MOST_ERROR_CHARS
 """A longer text is cut here before it is searched: no more of it is ever shown."""
 
@@ -142,10 +147,15 @@ def error_in(said: Mapping[str, Any]) -> ErrorBody:
 
 
 def excerpt(body: bytes | bytearray) -> str:
-    """What a body that is no JSON says, short and in one line; empty for a web page."""
-    text = body[:4000].decode("utf-8", "replace")
+    """What a body that is no JSON says, short and in one line; of a web page its title."""
+    text = body[:4000].decode("utf-8", "replace").lstrip()
+    if text.startswith("<"):
+        title = _TITLE.search(text)
+        text = html.unescape(title[1]) if title else ""
     line = " ".join("".join(char if char.isprintable() else " " for char in text).split())
-    return "" if line.startswith(("<", "{", "[")) else line[:_MOST_CHARS]
+    if _JSON.match(line):
+        return ""
+    return line if len(line) <= _MOST_CHARS else _LAST_WORD.sub("", line[:_MOST_CHARS])
 
 
 def refusal_words(message: str, status: int, body: bytes, host: str) -> str:

@@ -20,9 +20,12 @@ from tui.core.wire.json_reading import PIECE_BYTES, Scale, too_heavy
 MAX_MESSAGE_BYTES = 32 * 1024 * 1024
 _BEGINNINGS = (b"{", b"[DONE]")
 """Of data that cannot go on a JSON object that is whole."""
+_SILENT = (b"", b"id", b"retry")
+"""Fields that say nothing here; a comment has no name."""
 _BOM = b"\xef\xbb\xbf"
 _SHORT_BYTES = 2**15
 _MOST_NAME_BYTES = 1000
+_MOST_STRAY_BYTES = 4000
 UNREAD: Any = object()
 """The value of a message that has not been parsed yet."""
 
@@ -54,6 +57,8 @@ class SseParser:
         self._data_bytes = 0
         self._long: bytearray | None = None
         """The data in its place when they are long. Of a long line nothing is copied."""
+        self.stray = b""
+        """Lines behind the last message that belong to none: a gateway's error as text, say."""
         self._after_cr = False
         self._first = True
 
@@ -125,6 +130,8 @@ class SseParser:
             messages.append(Message("", line))
         elif name == b"event":
             self._event = value.removeprefix(b" ")[:_MOST_NAME_BYTES]
+        elif name not in _SILENT:
+            self.stray = (self.stray + line + b"\n")[:_MOST_STRAY_BYTES]
 
     def _add(self, value: bytes | bytearray, messages: list[Message]) -> None:
         """Take a line of data."""
@@ -152,6 +159,7 @@ class SseParser:
             event = self._event.decode("utf-8", "replace")
             data = b"\n".join(self._data) if self._long is None else self._long
             messages.append(Message(event, data))
+            self.stray = b""
         self._event, self._data, self._data_bytes, self._long = b"", [], 0, None
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tests.support.chat_answers import call, chunk, counted, told
 from tests.support.endpoint_kinds import Stand, failure, standing, text_of
-from tests.support.endpoint_servers import Mark, Plan, Script, sse
+from tests.support.endpoint_servers import CUT, Mark, Plan, Script, sse
 from tests.support.endpoint_servers_chat import Chat
 from tests.support.tables import each
 from tui.bridge.endpoints.openai_chat.stream import ThinkTagParser
@@ -140,6 +140,39 @@ async def test_an_error_in_place_of_events(body: bytes) -> None:
     async with standing("openai-chat") as stand:
         events = await said(stand, body)
     assert "No quota." in failure(events)[1]
+
+
+@each("begun", [b"", sse(TEXT)])
+@each(
+    "words",
+    [
+        b'data: {"error": {"message": "CUDA out of memory"}}\n\n',
+        b'data: {"error": "CUDA out of memory"}\n\n',
+        b"data: [ERROR] CUDA out of memory\n\n",
+        b"data: CUDA out of memory",
+        b"CUDA out of memory",
+        b"Internal Server Error: CUDA out of memory\r\n\r\n",
+        b"<html>\n<head><title>\nCUDA out of memory</title>\n</head></html>",
+        b"error: CUDA out of memory\n",
+    ],
+)
+async def test_an_error_that_comes_as_text(begun: bytes, words: bytes) -> None:
+    async with standing("openai-chat") as stand:
+        events = await said(stand, b": one\n\n" + begun, words)
+    assert "CUDA out of memory" in failure(events)[1]
+
+
+async def test_an_error_as_text_is_heard_though_the_connection_breaks() -> None:
+    async with standing("openai-chat") as stand:
+        events = await said(stand, sse(TEXT), b"CUDA out of memory", CUT)
+    assert "CUDA out of memory" in failure(events)[1]
+
+
+async def test_text_behind_an_answer_that_is_whole_says_nothing() -> None:
+    async with standing("openai-chat") as stand:
+        events = await said(stand, sse(TEXT), sse(chunk("stop")), b"Bad gateway\n")
+    assert text_of(events) == "Hello"
+    assert events[-1]["type"] == "response.completed"
 
 
 async def test_chunks_without_an_empty_line_between_them() -> None:

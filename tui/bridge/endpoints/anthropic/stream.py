@@ -271,12 +271,14 @@ class MessagesReader:
         """Take one event; unknown ones, and pings, mean nothing here."""
         event = _object(message)
         if event is None:
-            if not message.data.strip():
+            if self.settled or not message.data.strip():
                 return
+            words = excerpt(message.data)
             if message.event == "error":
-                self._error({"error": {"message": excerpt(message.data)}})
+                self._error({"error": {"message": words}})
                 return
-            raise Broken(f"{self._host} sent an event that is not JSON.")
+            behind = f": {words}" if words else "."
+            raise Broken(f"{self._host} sent an event that is not JSON{behind}")
         handler = self._handlers.get(str(event.get("type") or message.event))
         if handler is not None:
             handler(event)

@@ -393,15 +393,15 @@ class ChatReader:
         if self._heard > MOST_CHUNKS:
             raise Unusable("The answer does not come to an end: it was stopped.")
         chunk = said_by(message)
-        if isinstance(chunk, list) or (message.event == "error" and not isinstance(chunk, dict)):
-            chunk = _object(chunk) or {"error": excerpt(message.data) or "(no words)"}
-        if chunk is None:
-            if self._finish:
-                return  # nothing of the answer is lost
-            words = "The provider sent a chunk that is not JSON: the answer cannot be read on."
-            raise Broken(words)
         if isinstance(chunk, dict):
             self._chunk(chunk, message.event)
+        elif self._finish:
+            return  # nothing of the answer is lost
+        elif isinstance(chunk, list) or message.event == "error":
+            self._failed({"error": excerpt(message.data) or "(no words)"})
+        elif chunk is None:
+            words = excerpt(message.data) or "the answer cannot be read on."
+            raise Broken(f"The provider sent a chunk that is not JSON: {words}")
 
     def hear_long(self, message: Message) -> Iterator[None]:
         """See `Reader`: a text that may hold tags is looked through piece by piece."""

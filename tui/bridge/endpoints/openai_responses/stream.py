@@ -254,6 +254,8 @@ class ResponsesReader:
         event = _object(said_by(message))
         if event is None and message.event == "error":
             event = {"error": excerpt(message.data)}
+        elif event is None:
+            self._complaint = excerpt(message.data) or self._complaint
         if event is not None:
             event.setdefault("type", message.event)
             self.hear_event(event)
@@ -306,15 +308,16 @@ class ResponsesReader:
         if run.done:
             return
         last = str(run.output[-1].get("type")) if run.output else "reasoning"
+        said = self._mask.text(self._complaint)
         if marked and not self._items.unfinished and last != "reasoning":
             run.conclude("completed", {})
         elif self._foreign and not run.output:
-            said = self._mask.text(self._complaint)
             behind = f"it says: {said}" if said else "its answer is of another kind."
             words = f"{host} does not speak the Responses API: {behind}"
             run.refuse(400, "not_an_endpoint", words)
         else:
-            run.fail("server_error", f"The answer of {host} ended before the response did.")
+            behind = f": {said}" if said else "."
+            run.fail("server_error", f"The answer of {host} ended before the response did{behind}")
 
     def _end(self, status: FinishStatus, response: dict[str, Any]) -> None:
         self._say_rest(response.get("output"))
