@@ -15,8 +15,8 @@ from __future__ import annotations
 
 import json
 import re
-from enum import Enum, auto
-from typing import Any
+from collections.abc import Generator
+from typing import Any, TypeVar
 
 from msgspec.structs import replace
 
@@ -25,23 +25,27 @@ from tui.core.edit_stream.parser import EditParser, PatchParser, ProsePatches
 from tui.core.edit_stream.v4a import quoted
 from tui.core.wire.json_reading import mended
 
+T = TypeVar("T")
 MEMBERS = ("input", "patch", "diff")
 """Names of the member that holds the patch."""
 
-_BLANK = " \t\r\n"
-_PLAIN = re.compile(r'[^"\\]+')
-_ESCAPES = dict(zip('"\\/bfnrt', '"\\/\b\f\n\r\t', strict=True))
+_BLANKS, _NESTED = re.compile(r"[ \t\r\n]*"), re.compile(r'[^"\[\]{}]*')
+_read_json = json.JSONDecoder(strict=False).raw_decode
+_HEX = "[0-9a-fA-F]"
+_HALF = rf"\\u[dD][89abAB]{_HEX}{{2}}"
+"""The first half of a surrogate pair."""
+_WRONG = rf"\\(?:[^\"\\/bfnrtu]|u{_HEX}{{0,3}}(?!{_HEX}).)"
+"""An escape that there is not."""
+_PIECE = re.compile(
+    rf'(?:[^"\\]++|\\["\\/bfnrt]|{_HALF}\\u[dD][c-fC-F]{_HEX}{{2}}'
+    rf"|(?!{_HALF})\\u{_HEX}{{4}}|{_HALF}(?=[^\\]|\\[^u]|\\u{_HEX}{{4}}|{_WRONG}))+",
+    re.DOTALL,
+)
+"""What of a string is decided, whatever comes behind it."""
+_BROKEN = re.compile(_WRONG, re.DOTALL)
 _FORM = 'the argument\'s form is wrong, it must be {"input": "*** Begin Patch..."}'
-
-
-class _State(Enum):
-    START = auto()
-    KEY = auto()
-    """A key, or the end of the object."""
-    COLON = auto()
-    VALUE = auto()
-    COMMA = auto()
-    DONE = auto()
+Reading = Generator[None, None, T]
+"""Stops where more is needed; returns what was read."""
 
 
 class ArgumentText:
@@ -54,27 +58,21 @@ class ArgumentText:
         """The member with the patch has begun."""
         self.plain = False
         """Inside the patch, and no escape is open: a delta without one is text as it is."""
-        self._state = _State.START
-        self._string: list[str] | None = None
-        """The pieces of the key or value that is being read; None outside of strings."""
-        self._escape = ""
-        """The unfinished escape, with its backslash."""
-        self._high = ""
-        """The first half of a surrogate pair."""
-        self._streaming = False
-        self._key = ""
+        self._came, self._at = "", 0
+        """The last delta, with what was undecided before it, and how far that is read."""
+        self._done = False
         self._others: list[tuple[str, str]] = []
         """Strings under other names."""
-        self._depth = 0
-        """Inside a value that is an array or an object."""
         self._out: list[str] = []
+        self._reading = self._whole()
 
     def feed(self, delta: str) -> str:
         """Read the next piece of JSON; returns what it adds to the patch text."""
-        at = 0
-        while at < len(delta) and not self.failure:
-            at = self._outside(delta, at) if self._string is None else self._inside(delta, at)
-        self.plain = self._streaming and not (self._escape or self._high or self.failure)
+        self._came, self._at = self._came[self._at :] + delta, 0
+        try:
+            next(self._reading, None)
+        except ValueError as broken:
+            self.failure = str(broken)
         return self._said()
 
     def finish(self, cut: bool) -> str:
@@ -84,7 +82,7 @@ class ArgumentText:
         """
         if cut or self.failure:
             return self._said()
-        if self._state is not _State.DONE:
+        if not self._done:
             self.failure = "the argument is incomplete JSON"
         elif not self.found and len(self._others) == 1 and not self._others[0][0].isdigit():
             self.found = True
@@ -98,138 +96,90 @@ class ArgumentText:
         self._out.clear()
         return text
 
-    def _outside(self, delta: str, at: int) -> int:
-        """Read one character of JSON's structure."""
-        char = delta[at]
-        if char in _BLANK:
-            return at + 1
-        if self._depth:
-            self._nested(char)
-        elif self._state is _State.START:
-            self._start(char)
-        elif self._state is _State.KEY:
-            self._key_or_end(char)
-        elif self._state is _State.COLON and char == ":":
-            self._state = _State.VALUE
-        elif self._state is _State.VALUE:
-            self._value(char)
-        elif self._state is _State.COMMA and char in ",}":
-            self._state = _State.KEY if char == "," else _State.DONE
-        elif self._state is not _State.COMMA or not (char.isalnum() or char in "+-."):
-            self._fail(char)
-        return at + 1
-
-    def _start(self, char: str) -> None:
-        if char == "{":
-            self._state = _State.KEY
-        elif char == '"':
-            self._key = MEMBERS[0]
-            self._value(char)
-            self._state = _State.DONE
+    def _whole(self) -> Reading[None]:
+        """All of it; raises ValueError where it is broken."""
+        sign = yield from self._sign()
+        if sign == '"':
+            self.found = self._done = True
+            yield from self._string(told=True)
+        elif sign == "{":
+            yield from self._members()
+            self._done = True
         else:
-            self._fail(char)
+            raise ValueError(_FORM)
+        raise _broken((yield from self._sign()))
 
-    def _key_or_end(self, char: str) -> None:
-        if char == '"':
-            self._string = []
-        elif char == "}":
-            self._state = _State.DONE
-        else:
-            self._fail(char)
+    def _members(self) -> Reading[None]:
+        while (sign := (yield from self._sign())) != "}":
+            if sign != '"':
+                raise _broken(sign)
+            key = yield from self._string()
+            if (sign := (yield from self._sign())) != ":":
+                raise _broken(sign)
+            yield from self._value(key)
+            while (sign := (yield from self._sign())).isalnum() or sign in "+-.":
+                pass  # a number or a word goes on
+            if sign == "}":
+                return
+            if sign != ",":
+                raise _broken(sign)
 
-    def _value(self, char: str) -> None:
-        self._state = _State.COMMA
-        if char == '"':
-            self._string = []
-            self._streaming = self._key in MEMBERS and not self.found
-            self.found = self.found or self._streaming
-        elif char in "[{":
-            self._depth = 1
-        elif not (char.isalnum() or char == "-"):
-            self._fail(char)
+    def _value(self, key: str) -> Reading[None]:
+        sign = yield from self._sign()
+        if sign == '"':
+            told = key in MEMBERS and not self.found
+            self.found = self.found or told
+            text = yield from self._string(told=told)
+            self._others += [] if told else [(key, text)]
+        elif not (sign in "[{-" or sign.isalnum()):
+            raise _broken(sign)
+        depth = int(sign in "[{")
+        while depth:
+            sign = yield from self._sign(_NESTED)
+            if sign == '"':
+                yield from self._string()
+            depth += (sign in "[{") - (sign in "]}")
 
-    def _nested(self, char: str) -> None:
-        if char == '"':
-            self._string = []
-        elif char in "[{":
-            self._depth += 1
-        elif char in "]}":
-            self._depth -= 1
+    def _sign(self, passed: re.Pattern[str] = _BLANKS) -> Reading[str]:
+        """The next character behind blanks, or behind what else is passed over."""
+        while True:
+            found = passed.match(self._came, self._at)
+            at = self._at if found is None else found.end()
+            if at < len(self._came):
+                self._at = at + 1
+                return self._came[at]
+            self._at = at
+            yield
 
-    def _inside(self, delta: str, at: int) -> int:
-        """Read a piece of a string."""
-        if self._escape:
-            return self._escaped(delta, at)
-        if match := _PLAIN.match(delta, at):
-            self._put(match[0])
-            return match.end()
-        if delta[at] == "\\":
-            self._escape = "\\"
-        else:
-            self._end_string()
-        return at + 1
+    def _string(self, *, told: bool = False) -> Reading[str]:
+        """The rest of a string; one that is ``told`` is said as it comes."""
+        parts = list[str]()
+        while True:
+            if found := _PIECE.match(self._came, self._at):
+                self._at = found.end()
+                (self._out if told else parts).append(_unescaped(found[0]))
+            if self._at == len(self._came):
+                self.plain = told
+            elif self._came[self._at] == '"':
+                self._at += 1
+                return "".join(parts)
+            elif wrong := _BROKEN.match(self._came, self._at):
+                escape = quoted(wrong[0])
+                raise ValueError(f"the argument holds the invalid JSON escape '{escape}'")
+            yield
+            self.plain = False
 
-    def _escaped(self, delta: str, at: int) -> int:
-        """Read one character of an escape."""
-        self._escape += delta[at]
-        kind = self._escape[1]
-        if kind != "u":
-            if kind in _ESCAPES:
-                self._put(_ESCAPES[kind])
-            else:
-                self.failure = f"the argument holds the invalid JSON escape '\\{quoted(kind)}'"
-            self._escape = ""
-        elif len(self._escape) > 2 and delta[at] not in "0123456789abcdefABCDEF":
-            self.failure = f"the argument holds the invalid JSON escape '{quoted(self._escape)}'"
-        elif len(self._escape) == 6:
-            self._unit(chr(int(self._escape[2:], 16)))
-            self._escape = ""
-        return at + 1
 
-    def _unit(self, char: str) -> None:
-        """Take a UTF-16 unit; a pair becomes one character, a lone half and NUL U+FFFD."""
-        if self._high and "\udc00" <= char <= "\udfff":
-            pair = (self._high + char).encode("utf-16-le", "surrogatepass").decode("utf-16-le")
-            self._high = ""
-            self._put(pair)
-            return
-        self._settle_high()
-        if "\ud800" <= char <= "\udbff":
-            self._high = char
-        else:
-            self._put("\ufffd" if "\udc00" <= char <= "\udfff" or char == "\0" else char)
+def _unescaped(piece: str) -> str:
+    """What a piece of a JSON string says; half a character and NUL become U+FFFD."""
+    if "\\" not in piece:
+        return piece
+    text: str = _read_json(f'"{piece}"')[0]
+    return mended(text).replace("\0", "\ufffd")
 
-    def _settle_high(self) -> None:
-        if self._high:
-            self._high = ""
-            self._put("\ufffd")
 
-    def _put(self, text: str) -> None:
-        self._settle_high()
-        if self._streaming:
-            self._out.append(text)
-        elif self._string is not None and not self._depth:
-            self._string.append(text)
-
-    def _end_string(self) -> None:
-        self._settle_high()
-        text = "".join(self._string or [])
-        self._string = None
-        if self._depth:
-            return
-        if self._state is _State.KEY:
-            self._key = text
-            self._state = _State.COLON
-        elif self._streaming:
-            self._streaming = False
-        else:
-            self._others.append((self._key, text))
-
-    def _fail(self, char: str) -> None:
-        if self._state is _State.START:
-            self.failure = _FORM
-        else:
-            self.failure = f"the argument is broken JSON at '{quoted(char)}'; {_FORM}"
+def _broken(sign: str) -> ValueError:
+    return ValueError(f"the argument is broken JSON at '{quoted(sign)}'; {_FORM}")
 
 
 class ArgumentPatches:
