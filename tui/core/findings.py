@@ -95,9 +95,8 @@ _AROUND = 3
 
 def numbered_diff(old: str, new: str, most_chars: int) -> str:
     """What differs, each line that is there now with its number; cut where it is too long."""
-    lines, parts, shift, shown = keep_ends(new), list[str](), 0, -1
-    for change in line_changes(old, new).changes:
-        first = change.start[0] + shift
+    lines, parts, shown = keep_ends(new), list[str](), -1
+    for change, (first, _), _ in line_changes(old, new).placed():
         added, gone = keep_ends(change.new_text), keep_ends(change.old_text)
         if shown < 0 or first - shown > 2 * _AROUND:
             parts += _rows(lines, shown, shown + _AROUND, " ") if shown >= 0 else []
@@ -107,7 +106,6 @@ def numbered_diff(old: str, new: str, most_chars: int) -> str:
         parts += [f"      -{line.rstrip(chr(10))}" for line in gone]
         shown = first + len(added)
         parts += _rows(lines, first, shown, "+")
-        shift += len(added) - len(gone)
     parts += _rows(lines, shown, shown + _AROUND, " ") if shown >= 0 else []
     text = "\n".join(parts)
     return (

@@ -11,11 +11,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable, Sequence
 
-from tui.core.document.file_record import UserChange
+from tui.core.document.file_record import UserChange, changes_of
 from tui.core.document.workspace import Workspace
 from tui.core.files import FileRead, GitMove, GitPlace, decoded
 from tui.core.text.buffer import plain_text
-from tui.core.text.diff import line_changes
 from tui.engine.ports import Ports
 from tui.errors import EditRefused
 
@@ -178,8 +177,4 @@ def _edits(path: str, before: str | None, now: str | None) -> list[UserChange]:
         return []  # that a file is gone is told by its name
     if max(len(before), len(now)) > MOST_CHARS:
         return [UserChange(path, 0, "", "(the file is another one: read it again)\n")]
-    found, shift = list[UserChange](), 0
-    for change in line_changes(before, now).changes:
-        found.append(UserChange(path, change.start[0] + shift, change.old_text, change.new_text))
-        shift += change.new_text.count("\n") - change.old_text.count("\n")
-    return found
+    return changes_of(path, before, now)

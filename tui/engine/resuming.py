@@ -24,7 +24,7 @@ from tui.core.conversation import (
     Item,
     answer_item,
 )
-from tui.core.document.file_record import UserChange
+from tui.core.document.file_record import UserChange, changes_of
 from tui.core.document.hunk import Hunk, Stage
 from tui.core.document.report import QuoteQuota, landing_report, not_kept, shown
 from tui.core.document.workspace import Workspace
@@ -46,7 +46,7 @@ from tui.core.session_record import (
     sha_of,
 )
 from tui.core.steps import Work, finished, in_parts
-from tui.core.text.diff import line_changes, same_start
+from tui.core.text.diff import same_start
 from tui.core.text.rows import rows_text
 from tui.core.wire.efforts import AUTO_EFFORT, EFFORTS
 from tui.engine.commands import gone
@@ -526,15 +526,9 @@ def _is_said(one: KeptEntry) -> bool:
 def _edits(path: str, before: bytes, now: bytes) -> list[UserChange]:
     """The regions that differ; none, if one of the texts is none."""
     try:
-        old, new = before.decode(), now.decode()
+        return changes_of(path, before.decode(), now.decode())
     except UnicodeDecodeError:
         return []
-    changes, shift, found = line_changes(old, new).changes, 0, list[UserChange]()
-    for change in changes:
-        first = change.start[0] + shift
-        found.append(UserChange(path, first, change.old_text, change.new_text))
-        shift += change.new_text.count("\n") - change.old_text.count("\n")
-    return found
 
 
 def _type_again(workspace: Workspace, hunk: Hunk, text: str) -> None:

@@ -19,7 +19,7 @@ from tui.core.files import MAX_LINES, FileRead, ascii_shown, decoded, unwritable
 from tui.core.steps import finished
 from tui.core.text.buffer import Buffer, form_of, plain_text
 from tui.core.text.change_set import Author, ChangeSet
-from tui.core.text.diff import fitted, line_changes, merge3
+from tui.core.text.diff import LineBlock, fitted, line_changes, merge3, trimmed
 from tui.core.text.rows import keep_ends, row_count, rows_range, whole_text
 from tui.errors import EditRefused
 
@@ -33,9 +33,9 @@ def same_hunks(record: FileRecord, mine: ChangeSet, others: ChangeSet) -> list[H
     if not any(hunk.decidable for hunk in record.live):
         return []
     theirs, found = set(others.changes), dict[Hunk, None]()
-    for change, back in zip(mine.changes, mine.invert().changes, strict=True):
+    for change, at, _ in mine.placed():
         if change in theirs:
-            rows = back.start[0], back.start[0] + row_count(back.old_text)
+            rows = at[0], at[0] + row_count(change.new_text)
             near = record.live.near(*rows)
             found.update(dict.fromkeys(h for h in near if _is_within(h, rows, change.old_text)))
     return list(found)
@@ -258,15 +258,10 @@ def _look_again(documents: Documents, record: FileRecord, read: FileRead) -> Non
     record.disk = read.data if seen.exact else None
     record.buffer.form = form_of(seen.text)
     old, new = keep_ends(whole_text(record.buffer)), keep_ends(plain_text(seen.text))
-    first, most = 0, min(len(old), len(new))
-    while first < most and old[first] == new[first]:
-        first += 1
-    behind = 0
-    while behind < most - first and old[-1 - behind] == new[-1 - behind]:
-        behind += 1
-    if first + behind < max(len(old), len(new)):
-        where = rows_range(record.buffer, first, len(old) - behind)
-        documents.apply(record, *where, "".join(new[first : len(new) - behind]), Author.DISK)
+    first, last, start, end = trimmed(old, new, LineBlock(0, len(old), 0, len(new)))
+    if first < last or start < end:
+        where = rows_range(record.buffer, first, last)
+        documents.apply(record, *where, "".join(new[start:end]), Author.DISK)
     record.begin_anew()
     record.synced = record.version
 

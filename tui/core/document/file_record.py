@@ -15,6 +15,7 @@ from tui.core.document.waiting_places import OpenSection, PendingShifts, Waiting
 from tui.core.steps import Work
 from tui.core.text.buffer import Buffer
 from tui.core.text.change_set import Author
+from tui.core.text.diff import line_changes
 from tui.core.text.line_index import LineIndex
 from tui.core.text.rows import keep_ends, rows_text, touched_span, whole_text
 from tui.core.text.weave import StillWeave, Weave
@@ -29,6 +30,12 @@ class UserChange(Struct, frozen=True):
     """0-based, in the text as it is now."""
     old_text: str
     new_text: str
+
+
+def changes_of(path: str, before: str, now: str) -> list[UserChange]:
+    """The regions in which two texts of a file differ."""
+    changes = line_changes(before, now).placed()
+    return [UserChange(path, at[0], one.old_text, one.new_text) for one, at, _ in changes]
 
 
 class EditsSince:

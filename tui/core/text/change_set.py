@@ -128,7 +128,7 @@ class ChangeSet(Struct, frozen=True):
     def new_end(self) -> Position:
         """Where the text ends when it is changed."""
         old = new = (0, 0)
-        for change, _, stop in self._placed():
+        for change, _, stop in self.placed():
             old, new = change.old_end, stop
         return moved(self.end, old, new)
 
@@ -146,13 +146,13 @@ class ChangeSet(Struct, frozen=True):
 
     def invert(self) -> ChangeSet:
         """What takes it back: changes of the changed text."""
-        back = tuple(change.at(start).inverse for change, start, _ in self._placed())
+        back = tuple(change.at(start).inverse for change, start, _ in self.placed())
         return ChangeSet(self.new_end, back, self.author)
 
     def map(self, here: Position, *, right: bool = False) -> Position:
         """Where a position is in the changed text; see `Change.map`."""
         old = new = (0, 0)
-        for change, start, stop in self._placed():
+        for change, start, stop in self.placed():
             if here < change.start:
                 break
             if here < change.old_end or here == change.start:
@@ -171,7 +171,7 @@ class ChangeSet(Struct, frozen=True):
         if later.end != self.new_end:
             raise ValueError("the later changes are of another text")
         author = self.author if self.author is later.author else None
-        return ChangeSet(self.end, tuple(_composed([*self._placed()], later.changes)), author)
+        return ChangeSet(self.end, tuple(_composed([*self.placed()], later.changes)), author)
 
     def over(self, other: ChangeSet) -> ChangeSet | None:
         """The same changes in the text that another set makes of the same text; None: they clash.
@@ -180,7 +180,7 @@ class ChangeSet(Struct, frozen=True):
         the same place. What is put in at an edge of what the other one replaces stays outside.
         """
         known, found = set(other.changes), list[Change]()
-        placed, passed = [*other._placed()], 0
+        placed, passed = [*other.placed()], 0
         old = new = (0, 0)
         for change in self.changes:
             while passed < len(placed) and _before(placed[passed][0], change):
@@ -197,7 +197,7 @@ class ChangeSet(Struct, frozen=True):
         """Some of its changes alone."""
         return replace(self, changes=tuple(changes))
 
-    def _placed(self) -> Iterator[tuple[Change, Position, Position]]:
+    def placed(self) -> Iterator[tuple[Change, Position, Position]]:
         """Each change, and where its new text begins and ends in the changed text."""
         old = new = (0, 0)
         for change in self.changes:
