@@ -20,7 +20,7 @@ from tui.core.patches.bringing_home import LaneFile, bringing_home
 from tui.core.run_report import RunCounts, brought_in, ended_words
 from tui.core.steps import finished
 from tui.core.text.buffer import plain_text
-from tui.core.text.region import changed_only_at, row_in
+from tui.core.text.carried import changed_only_at, row_in
 from tui.core.text.rows import keep_ends, row_count, whole_text
 from tui.engine import intents
 from tui.engine.baseline import Baseline

@@ -1,4 +1,4 @@
-"""One side's changes of a text carried over the other side's, each a replacement of rows.
+"""Changes of whole rows: one side's carried over the other side's, and those of one place alone.
 
 Unlike `diff.merge3` it does not give up where both changed the same lines: it says so of that
 replacement alone.
@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
 
-from tui.core.text.change_set import Change
 from tui.core.text.diff import line_changes
 from tui.core.text.rows import keep_ends, row_count
 
@@ -60,25 +59,49 @@ def carried_text(base: str, ours: str, theirs: str) -> str:
     return "".join(rows)
 
 
+def row_in(old: str, new: str, row: int) -> int:
+    """Where a row of the old text is in the new one, by what was changed above it."""
+    return row + sum(one.more for one in _in_rows(old, new) if one.last <= row)
+
+
+def changed_only_at(old: str, new: str, first: int, last: int) -> tuple[str, int]:
+    """The old text with the changes that touch these rows; how many others were left out.
+
+    Rows ``first .. last`` of the old text, the last one not included. What is put in at either
+    side, or goes on into lines beside them, touches them.
+    """
+    lines, changes = keep_ends(old), _in_rows(old, new)
+    touching = [one for one in changes if one.first <= last and one.last >= first]
+    for one in reversed(touching):
+        lines[one.first : one.last] = [one.text]
+    return "".join(lines), len(changes) - len(touching)
+
+
 class _RowChange(NamedTuple):
     """A change of whole lines."""
 
     first: int
     last: int
     """Which rows of the old text go."""
-    more: int
-    """Rows that the new text has, less those that go."""
-    bare: bool
-    """What it puts in has no line end behind it."""
+    text: str
+    """What stands there instead."""
+
+    @property
+    def more(self) -> int:
+        """Rows that the new text has, less those that go."""
+        return row_count(self.text) - (self.last - self.first)
+
+    @property
+    def bare(self) -> bool:
+        """What it puts in has no line end behind it."""
+        return bool(self.text) and not self.text.endswith("\n")
 
 
 def _in_rows(old: str, new: str) -> list[_RowChange]:
-    def rows(one: Change) -> _RowChange:
-        first, gone, put = one.start[0], row_count(one.old_text), row_count(one.new_text)
-        bare = bool(one.new_text) and not one.new_text.endswith("\n")
-        return _RowChange(first, first + gone, put - gone, bare)
-
-    return [rows(one) for one in line_changes(old, new).changes]
+    return [
+        _RowChange(one.start[0], one.start[0] + row_count(one.old_text), one.new_text)
+        for one in line_changes(old, new).changes
+    ]
 
 
 def _meeting(
