@@ -15,7 +15,7 @@ import pytest
 from tui.core.programs import Confinement, Entry, RunOptions, RunResult, Shadow, Written
 from tui.effects.commands.runner import CommandRunner
 from tui.effects.commands.sandbox import find_sandbox
-from tui.effects.shadow import noticing
+from tui.effects.shadow import copying
 from tui.effects.shadow.copying import ShadowSource
 from tui.effects.shadow.making import Kind, ShadowFolder, ShadowMaker, clear_shadows
 from tui.errors import FileRefused
@@ -147,7 +147,7 @@ async def test_what_a_command_changes_in_a_copy_costs_only_its_files(
         return
     shadow = await house.make()
     await house.says(shadow, "mkdir below/__pycache__")
-    if not noticing.FolderWatch(str(house.root)).begin(""):
+    if not copying.FolderWatch(str(house.root)).begin(""):
         pytest.skip("the kernel tells nothing of changes here")
     await house.says(shadow, "true")
     looked, scan = list[str](), os.scandir

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.tables import each
-from tui.effects.shadow import noticing
+from tui.effects.shadow import copying
 from tui.effects.shadow.copying import ShadowSource
 
 Change = Callable[[Path], object]
@@ -118,14 +118,14 @@ def test_many_folders_that_go_at_once_are_told_soon(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Those that are watched are gone through once, not once for each that went."""
-    watch, names = noticing.FolderWatch(str(tmp_path)), [f"one/{number}" for number in range(60)]
+    watch, names = copying.FolderWatch(str(tmp_path)), [f"one/{number}" for number in range(60)]
     for name in names:
         (tmp_path / name).mkdir(parents=True)
     if not all(watch.begin(name) for name in ("", "one", *names)) or watch.changed() is None:
         pytest.skip("the kernel tells nothing of changes here")
     shutil.rmtree(tmp_path / "one")
-    asked, outer = list[str](), noticing.outer
-    monkeypatch.setattr(noticing, "outer", lambda path: asked.append(path) or outer(path))
+    asked, outer = list[str](), copying.outer
+    monkeypatch.setattr(copying, "outer", lambda path: asked.append(path) or outer(path))
     assert watch.changed() == {"", "one", *names}
     assert len(asked) <= len(names)
 
@@ -148,8 +148,8 @@ def test_of_a_network_nothing_is_taken_from_the_last_look(
     mounts.write_text(
         f"1 0 8:1 / / rw - ext4 /dev/a rw\n2 1 0:9 / {root} rw,x shared:1 - {kind} there rw\n"
     )
-    monkeypatch.setattr(noticing, "_MOUNTS", mounts)
-    watch = noticing.FolderWatch(str(root))
+    monkeypatch.setattr(copying, "_MOUNTS", mounts)
+    watch = copying.FolderWatch(str(root))
     watch.begin("")
     assert watch.changed() is None
     mounts.write_text("1 0 8:1 / / rw - ext4 /dev/a rw\n")

@@ -20,8 +20,7 @@ from tui.core.programs import AS_THE_USER, RunOptions, RunResult, Sandbox
 from tui.core.wire.events import Usage
 from tui.engine import intents, lane_session
 from tui.engine.attempts import said_in
-from tui.engine.lane_files import LaneFiles
-from tui.engine.lane_session import Asks, LaneSession
+from tui.engine.lane_session import Asks, LaneFiles, LaneSession
 from tui.engine.ports import Caps
 from tui.engine.session import SessionOptions
 

@@ -12,8 +12,7 @@ from tests.support.past_hunks import past_hunk
 from tests.support.patches import Disk, Edit, disk, patch_of
 from tui.core.document.decision_log import DecisionEntry
 from tui.core.document.decision_undo import undo_entry
-from tui.core.document.past_texts import KnownText, PastHunk, Taken, without
-from tui.core.document.rewind import Swap, swapped
+from tui.core.document.past_texts import KnownText, PastHunk, Swap, Taken, swapped, without
 from tui.core.session_record import HunkMade
 from tui.core.steps import finished
 from tui.errors import EditRefused

@@ -21,8 +21,7 @@ from tui.core.conversation import BlockKind
 from tui.core.files import counted
 from tui.core.inert_text import PROSE, brief, inert
 from tui.core.meter import MeterView, TurnClocks, dollars
-from tui.core.patches.bringing_home import LaneFile
-from tui.core.patches.lane_difference import difference, hunk_count, with_hunks
+from tui.core.patches.bringing_home import LaneFile, difference, hunk_count, with_hunks
 from tui.core.wire.efforts import effort_refusal
 from tui.engine import intents
 from tui.engine.attempt_judging import AttemptJudge, TakenHunks, Texts, known_disk

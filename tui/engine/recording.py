@@ -19,7 +19,7 @@ import tui
 from tui.core.conversation import Block, HistoryEntry
 from tui.core.document.file_record import UserChange
 from tui.core.document.hunk import BREAKS, OPEN, PLACED, TAKEN_BACK, Decision, Hunk, Stage
-from tui.core.document.rewind import Swap
+from tui.core.document.past_texts import Swap
 from tui.core.price import Quote
 from tui.core.programs import RunResult
 from tui.core.run_report import RunReport

@@ -20,9 +20,9 @@ from tui.core.document.decision_log import DecisionEntry
 from tui.core.document.decision_undo import undo_entry
 from tui.core.document.hunk import EDITED, UNDONE, Decision, Hunk, Stage
 from tui.core.document.line_notes import Note
+from tui.core.document.past_texts import Swap, swapped
 from tui.core.document.report import shown
 from tui.core.document.review import is_undoable
-from tui.core.document.rewind import Swap, swapped
 from tui.core.files import counted, first_of
 from tui.core.inert_text import inert
 from tui.core.patches.past_hunks import bringing_back

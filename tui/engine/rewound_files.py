@@ -12,9 +12,8 @@ from msgspec.structs import replace
 from tui.core.document.disk_plan import held_in
 from tui.core.document.hunk import Decision, Hunk, Kind, Stage
 from tui.core.document.hunk_list import waits
-from tui.core.document.past_texts import KnownText, PastHunk, without
+from tui.core.document.past_texts import KnownText, PastHunk, text_of, without
 from tui.core.document.review import is_undoable
-from tui.core.document.rewind import text_of
 from tui.core.document.workspace import Workspace
 from tui.core.files import counted
 from tui.core.session_record import FileKept, HunkMade

@@ -28,7 +28,7 @@ from tui.engine.notices import Ask, Notices, Status, Trouble
 
 if TYPE_CHECKING:
     from tui.core.conversation import HistoryEntry
-    from tui.core.document.rewind import Swap
+    from tui.core.document.past_texts import Swap
     from tui.core.programs import RunResult
     from tui.core.session_record import Rewound
     from tui.core.steps import Work

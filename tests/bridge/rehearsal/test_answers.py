@@ -20,8 +20,8 @@ from tui.bridge.rehearsal.answers import (
     answer,
 )
 from tui.core.files import file_block
-from tui.core.findings import findings, numbered_diff
 from tui.core.instructions import instruction_parts
+from tui.engine.inspecting import findings, numbered_diff
 
 DEEP = AnswerStyle(deep=True)
 

@@ -9,9 +9,8 @@ from itertools import combinations
 
 import pytest
 
-from tui.core.patches import lane_difference
-from tui.core.patches.bringing_home import LaneFile
-from tui.core.patches.lane_difference import difference, hunk_count, with_hunks
+from tui.core.patches import bringing_home
+from tui.core.patches.bringing_home import LaneFile, difference, hunk_count, with_hunks
 from tui.core.text.diff import LineBlock
 
 
@@ -54,7 +53,7 @@ def test_texts_that_are_looked_at_again_are_not_compared_again(
         compared.append(new)
         return []
 
-    monkeypatch.setattr(lane_difference, "blocks", noted)
+    monkeypatch.setattr(bringing_home, "blocks", noted)
     changes = {"a.py": LaneFile(b"once\n", b"never again\n")}
     assert [[*difference(changes)] for _ in range(3)] == [["=a.py"]] * 3
     assert compared == [["never again\n"]]

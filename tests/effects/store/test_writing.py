@@ -34,7 +34,7 @@ from tui.core.session_record import (
     item_as_json,
     sha_of,
 )
-from tui.effects.store import database, log, reading, writing
+from tui.effects.store import database, reading, writing
 from tui.effects.store.database import Database
 from tui.effects.store.schema import MIGRATIONS
 from tui.effects.store.writing import StoreWriter, in_use, settle
@@ -90,7 +90,7 @@ async def test_what_is_committed_is_in_the_log_at_once(tmp_path: Path, kept: Kep
     assert kept.writer._log is not None
     with kept.writer._log.path.open("rb") as file:
         file.readline()
-        rows = list(log.decoded(log.frames_of(file)))
+        rows = list(writing.decoded(writing.frames_of(file)))
     assert [type(row.record) for row in rows] == [Began, BlockSaid, TurnBegan]
     assert in_use(tmp_path, kept.writer.id)
 
@@ -269,10 +269,10 @@ async def test_without_locks_a_session_that_lives_is_told_by_its_process(
         raise OSError(37, "No locks available")
 
     monkeypatch.setattr(fcntl, "flock", none)
-    monkeypatch.setattr(log, "_runs", lambda pid: True)
+    monkeypatch.setattr(writing, "_runs", lambda pid: True)
     kept.says("one")
     assert in_use(tmp_path, kept.writer.id)
-    monkeypatch.setattr(log, "_runs", lambda pid: False)
+    monkeypatch.setattr(writing, "_runs", lambda pid: False)
     assert not in_use(tmp_path, kept.writer.id)
     await kept.writer.settled()
     assert kept.stored() == ["one"]
@@ -280,13 +280,13 @@ async def test_without_locks_a_session_that_lives_is_told_by_its_process(
 
 @pytest.mark.parametrize("torn", [1, 7, 9, 30])
 async def test_what_was_half_written_is_not_read(tmp_path: Path, torn: int) -> None:
-    left = log.SessionLog(tmp_path / "sessions", "left")
+    left = writing.SessionLog(tmp_path / "sessions", "left")
     rows = [
         StoredRecord(1, 1000, 1.0, Began("/projects/one", "app", "1")),
         StoredRecord(2, 1000, 1.0, TurnBegan(1, "hello", "fast", "quick-1", "main")),
         StoredRecord(3, 1000, 1.0, Happened(1, "interrupt")),
     ]
-    left.append(b"".join(map(log.encoded, rows[:2])) + log.encoded(rows[2])[:torn])
+    left.append(b"".join(map(writing.encoded, rows[:2])) + writing.encoded(rows[2])[:torn])
     left.close(remove=False)
     settle(tmp_path)
     assert reading.load(tmp_path, "left").seq == 2
@@ -447,7 +447,7 @@ async def test_an_image_is_kept_once_beside_the_message_that_brings_it(
     assert kept.writer._log is not None
     with kept.writer._log.path.open("rb") as file:
         file.readline()
-        frames = [*log.frames_of(file)]
+        frames = [*writing.frames_of(file)]
     assert sum(data in frame for frame in frames) == 1
     assert not any(b64encode(data[:30]) in frame for frame in frames)
     await kept.writer.settled()

@@ -11,7 +11,7 @@ from textual.content import Content
 from tui.core.files import counted
 from tui.core.inert_text import inert
 from tui.core.meter import dollars
-from tui.core.patches.lane_difference import difference
+from tui.core.patches.bringing_home import difference
 from tui.engine.attempts import Attempt, AttemptView, said_in
 from tui.engine.intents import Interrupt, StopAttempts, TakeAttempt
 from tui.engine.session import Session

@@ -12,7 +12,7 @@ from textual.content import Content
 
 from tui.core.inert_text import inert
 from tui.core.meter import MeterView
-from tui.core.patches.lane_difference import difference
+from tui.core.patches.bringing_home import difference
 from tui.engine.attempts import AttemptView, clock_words, side_name
 from tui.engine.intents import TakeAttempt
 from tui.engine.notices import Notices

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from tui.core.conversation import HistoryEntry, user_item
 from tui.core.files import file_block
-from tui.core.ledger import InputPrices, RequestPart, TokenLedger, ledger_lines
 from tui.core.steps import finished
+from tui.engine.request_parts import InputPrices, RequestPart, TokenLedger, ledger_lines
 
 TEXT = "one two three\n" * 20
 

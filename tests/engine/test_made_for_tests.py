@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.support.tables import each
-from tui.core.made_for_tests import made_for_tests
+from tui.engine.fixing import made_for_tests
 
 PYTEST = """\
     def test_double():
