@@ -74,13 +74,17 @@ class Server:
         self.model = SteppedRehearsal(wire)
         self.model.begin()
 
-    async def patches(self, patch: str) -> None:
-        """This, and no more."""
+    async def patches(self, patch: str, *, rest: bool = True) -> None:
+        """This, and no more; not ``rest``: till the new hunk is there."""
         self.model.patch(patch, "c1")
         self.model.complete()
         await self.wire.request(2)
+        hunks = len(self.review.hunks)
         self.model.answers("Done.")
-        await self.review.rests()
+        while len(self.review.hunks) == hunks and not rest:
+            self.review.session.drain()
+            await settle()
+        await (self.review.rests() if rest else settle())
 
 
 @pytest.fixture
@@ -451,6 +455,35 @@ async def test_what_failed_before_is_looked_at_again_when_other_files_were_chang
     review.redo(3)
     await (await review.asked(2)).patches(update("a.py", "-x2 = 0", "+x2 = 3"))
     assert review.hunks[-1].redone == "redone from hunk 3 · ✗ 1 failed · 9 passed"
+    await world.session.close()
+
+
+async def test_its_tests_run_beside_no_other_run_and_give_way_to_one_that_is_asked_for() -> None:
+    world, judge = judged(9, lambda files: [])
+    judge.hold = asyncio.Event()
+    review = Review(world)
+    world.session.submit(intents.Verify())
+    await settle()
+    review.redo(1)
+    await (await review.asked()).patches(update("a.py", "-x2 = 0", "+x2 = 2"), rest=False)
+    assert review.hunks[-1].redone == "redone from hunk 1"
+    assert len(judge.seen) == 1, "F5 runs"
+    judge.hold.set()
+    await review.rests()
+    assert review.hunks[-1].redone == "redone from hunk 1 · 10 passed"
+    judge.hold.clear()
+    review.redo(3)
+    await (await review.asked(2)).patches(update("a.py", "-x2 = 0", "+x2 = 3"), rest=False)
+    assert review.hunks[-1].redone == "redone from hunk 3 · its tests run"
+    world.session.submit(intents.Verify())
+    await settle()
+    world.session.drain()
+    await settle()
+    assert judge.running == 1, "F5 alone"
+    assert review.hunks[-1].redone == "redone from hunk 3"
+    judge.hold.set()
+    await review.rests()
+    assert review.hunks[-1].redone == "redone from hunk 3 · 10 passed"
     await world.session.close()
 
 

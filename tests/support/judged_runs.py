@@ -36,7 +36,7 @@ class Judge(FakeRunner):
         """The tests fail only where all of them run."""
         self.port = False
         """The tests want one port: of runs side by side only the first passes."""
-        self._running = 0
+        self.running = 0
 
     async def run(
         self,
@@ -51,12 +51,14 @@ class Judge(FakeRunner):
         texts = how.shadow.texts if isinstance(how.shadow, FakeShadow) else {}
         files = {**self.disk, **texts}
         self.seen.append(files)
-        self._running += 1
-        taken = self.port and self._running > 1
+        self.running += 1
+        taken = self.port and self.running > 1
         failed = ["test_a"] if taken else self.failing(files)
         await asyncio.sleep(0)
-        await super().run(command, output, deadline_s, how)
-        self._running -= 1
+        try:
+            await super().run(command, output, deadline_s, how)
+        finally:
+            self.running -= 1
         if "only" in command:
             failed = [one for one in failed if one in command and not self.together]
         why = ["!"] * taken

@@ -8,7 +8,7 @@ user does with the hunk meanwhile counts: then nothing is replaced.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from typing import NamedTuple
 
 from tui.core.conversation import BlockKind
@@ -17,7 +17,8 @@ from tui.core.document.hunk import RED, REDOING, REDONE, Decision, Hunk, Kind, S
 from tui.core.document.report import shown
 from tui.core.files import counted, decoded
 from tui.core.patches.bringing_home import LaneFile, bringing_home
-from tui.core.run_report import RunCounts, brought_in, ended_words
+from tui.core.programs import RunResult
+from tui.core.run_report import RunCounts, RunReport, brought_in, ended_words
 from tui.core.steps import finished
 from tui.core.text.buffer import plain_text
 from tui.core.text.carried import changed_only_at, row_in
@@ -28,7 +29,7 @@ from tui.engine.intents import Intent
 from tui.engine.judging import judged
 from tui.engine.lane_session import LaneSession, LaneSessions
 from tui.engine.notices import Notices, Trouble
-from tui.engine.ports import MAIN_LANE, Part, RoleSpec, VerifyCommand
+from tui.engine.ports import MAIN_LANE, Part, RoleSpec, Shadows, VerifyCommand
 from tui.engine.services import Services
 from tui.engine.verdict_state import Ground
 from tui.engine.verification import runs_unasked
@@ -86,8 +87,12 @@ class Redoing:
         lanes: LaneSessions,
         submit: Callable[[Intent], None],
         baseline: Baseline,
+        runs: Callable[[], bool],
     ) -> None:
-        """``submit`` asks the session for something; ``baseline`` is that of its verifiers."""
+        """``submit`` asks the session for something; ``baseline`` is that of its verifiers.
+
+        ``runs`` says whether one of these does.
+        """
         self._services, self._lanes, self._submit = services, lanes, submit
         self._state, self._clock = services.state, services.ports.clock
         self._documents = services.state.workspace.documents
@@ -98,7 +103,9 @@ class Redoing:
         self._in_turn, self._one_run = asyncio.Lock(), asyncio.Lock()
         self._moved = asyncio.Event()
         """Something has changed on the screen."""
-        self._baseline = baseline
+        self._baseline, self._runs = baseline, runs
+        self._tests_run: asyncio.Future[tuple[RunResult, RunReport]] | None = None
+        """Those of one hunk."""
         services.state.before_drain.append(self._look)
 
     @property
@@ -175,6 +182,8 @@ class Redoing:
         for hunk_id in [*self._judging]:
             if not self._state.workspace.hunk_list.by_id(hunk_id).decidable:
                 self._judging[hunk_id].cancel()
+        if self._tests_run is not None and self._runs():
+            self._tests_run.cancel()
         self._moved.set()
 
     def _say(self, hunk: Hunk, words: str) -> None:
@@ -331,32 +340,59 @@ class Redoing:
         command = await self._tests() if ports.shadows is not None else None
         if ports.shadows is None or command is None:
             return
-        self._say(hunk, f"{REDONE}{old.id}{_TESTING}")
+        ended = None
         async with self._one_run:
-            screen = await self._services.screen()
-            before = Ground.of(screen.without([hunk.id]), self._state.workspace)
-            texts = await asyncio.to_thread(screen.files)
-            tests, part = command, Part((hunk.path,), texts=texts)
-            command = await asyncio.to_thread(_about, tests, part)
-            shadow = await ports.shadows().make(texts)
-            try:
-                result, report = await judged(ports.runner, command, shadow)
-                if report.fault and report.counts == RunCounts():  # none of these runs here
-                    command = await asyncio.to_thread(_about, tests, Part())
-                    result, report = await judged(ports.runner, command, shadow)
-            finally:
-                shadow.close()
-            report = brought_in(report, (hunk.path,))
-            report = await self._baseline.without_known(
-                command, result, report, before, is_before=True
-            )
+            while ended is None:  # it gave way
+                self._say(hunk, f"{REDONE}{old.id}")
+                await self._until(lambda: not self._runs())
+                self._say(hunk, f"{REDONE}{old.id}{_TESTING}")
+                ended = await self._alone(self._run_tests(hunk, command, ports.shadows()))
+        result, report = ended
         verdict = verdict_of(result, report)
-        ended = "" if verdict == "error" else ended_words(report)
-        words = ended or _VERDICTS.get(verdict, "nothing could be judged")
+        counts = "" if verdict == "error" else ended_words(report)
+        words = counts or _VERDICTS.get(verdict, "nothing could be judged")
         sign = RED if verdict in ("failed", "timeout") else ""
         self._say(hunk, f"{REDONE}{old.id} · {sign}{words}")
         failed = f" ({report.failed[0].name})" if report.failed else ""
         self._state.note(0, f"hunk {hunk.id}: {words}{failed}")
+
+    async def _alone(
+        self, work: Coroutine[None, None, tuple[RunResult, RunReport]]
+    ) -> tuple[RunResult, RunReport] | None:
+        """Run the tests; None: other verifiers were asked for, which go first."""
+        task = asyncio.current_task()
+        self._tests_run = asyncio.ensure_future(work)
+        try:
+            return await self._tests_run
+        except asyncio.CancelledError:
+            if task is None or task.cancelling():
+                raise
+            return None
+        finally:
+            self._tests_run = None
+
+    async def _run_tests(
+        self, hunk: Hunk, tests: VerifyCommand, shadows: Shadows
+    ) -> tuple[RunResult, RunReport]:
+        """The tests that belong to its file, on the screen with it."""
+        runner = self._services.ports.runner
+        screen = await self._services.screen()
+        before = Ground.of(screen.without([hunk.id]), self._state.workspace)
+        texts = await asyncio.to_thread(screen.files)
+        part = Part((hunk.path,), texts=texts)
+        command = await asyncio.to_thread(_about, tests, part)
+        shadow = await shadows.make(texts)
+        try:
+            result, report = await judged(runner, command, shadow)
+            if report.fault and report.counts == RunCounts():  # none of these runs here
+                command = await asyncio.to_thread(_about, tests, Part())
+                result, report = await judged(runner, command, shadow)
+        finally:
+            shadow.close()
+        report = brought_in(report, (hunk.path,))
+        return result, await self._baseline.without_known(
+            command, result, report, before, is_before=True
+        )
 
     async def _tests(self) -> VerifyCommand | None:
         """The project's tests, if they may run unasked."""

@@ -329,7 +329,10 @@ class Session:
         """Has hunks made anew while the review goes on."""
         from tui.engine.redoing import Redoing  # when one is wanted
 
-        return Redoing(self.services, self.lanes, self.submit, self._verifying.baseline)
+        verifying = self._verifying
+        return Redoing(
+            self.services, self.lanes, self.submit, verifying.baseline, lambda: verifying.runs
+        )
 
     @functools.cached_property
     def bringing_home(self) -> BringingHome:

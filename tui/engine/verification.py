@@ -159,12 +159,17 @@ class Verification:
         if when != "ask":
             from tui.engine.live_verifying import LiveVerifying  # few want it
 
-            LiveVerifying(services.state, when, self.unasked, lambda: self._task is not None)
+            LiveVerifying(services.state, when, self.unasked, lambda: self.runs)
 
     @property
     def active(self) -> bool:
         """True while a command runs, is looked for, or is asked about."""
-        return self._task is not None or self._fixes
+        return self.runs or self._fixes
+
+    @property
+    def runs(self) -> bool:
+        """The same of a command alone: a fix may wait for a model."""
+        return self._task is not None
 
     def handle(self, intent: Intent) -> None:
         """Run a command, stop it, or send what it left."""
