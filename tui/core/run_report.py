@@ -76,6 +76,12 @@ class RunReport(Struct, frozen=True):
     known: tuple[FailedTest, ...] = ()
     """What failed before anything was changed, too, and so is not in ``failed``."""
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether no test said anything: all were left out, or there is none."""
+        counts = self.counts
+        return counts is not None and not (self.failed or counts.passed or counts.failed)
+
 
 class OutputFormat(Struct, frozen=True):
     """How a runner's output tells of a failed test: patterns, compiled with ``re.M``."""

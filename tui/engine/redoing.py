@@ -18,7 +18,7 @@ from tui.core.document.report import shown
 from tui.core.files import counted, decoded
 from tui.core.patches.bringing_home import LaneFile, bringing_home
 from tui.core.programs import RunResult
-from tui.core.run_report import RunCounts, RunReport, brought_in, ended_words
+from tui.core.run_report import RunReport, brought_in, ended_words
 from tui.core.steps import finished
 from tui.core.text.buffer import plain_text
 from tui.core.text.carried import changed_only_at, row_in
@@ -384,7 +384,7 @@ class Redoing:
         shadow = await shadows.make(texts)
         try:
             result, report = await judged(runner, command, shadow)
-            if report.fault and report.counts == RunCounts():  # none of these runs here
+            if report.fault and report.is_empty:  # none of these runs here
                 command = await asyncio.to_thread(_about, tests, Part())
                 result, report = await judged(runner, command, shadow)
         finally:

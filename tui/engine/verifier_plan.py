@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 
 from tui.core.conversation import Block
 from tui.core.programs import RunOptions, RunResult, Shadow
-from tui.core.run_report import RunCounts, RunReport
+from tui.core.run_report import RunReport
 from tui.engine.ports import Part, VerifyCommand
 
 Verdict = Literal["", "passed", "same", "failed", "timeout", "error"]
@@ -39,7 +39,7 @@ class EndedRun(NamedTuple):
     @property
     def was_empty(self) -> bool:
         """There was nothing to run: all was left out, or there is no test."""
-        return self.verdict == "error" and self.report.counts == RunCounts()
+        return self.verdict == "error" and self.report.is_empty
 
 
 class VerifierLanes(NamedTuple):

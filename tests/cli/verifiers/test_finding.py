@@ -374,13 +374,36 @@ def test_a_file_that_no_test_of_jest_or_vitest_reaches_is_not_red(made: Made, ou
     [
         (WITH_PYTEST, "", "pytest was ended before it said which tests ran"),
         (WITH_PYTEST, "2 passed in 0.01s\n", ""),
+        (WITH_PYTEST, "12 skipped in 0.01s\n", "nothing ran: 12 skipped"),
+        (
+            WITH_PYTEST,
+            "2 skipped, 1 xfailed in 0.01s\n",
+            "no test passed: 3 skipped or expected to fail",
+        ),
+        (WITH_PYTEST, "1 passed, 2 skipped in 0.01s\n", ""),
+        (WITH_PYTEST, "1 xpassed in 0.01s\n", ""),
+        (
+            {"test_a.py": ITS_OWN},
+            "Ran 3 tests in 0.1s\n\nOK (skipped=3)\n",
+            "nothing ran: 3 skipped",
+        ),
+        (
+            {"test_a.py": ITS_OWN},
+            "Ran 2 tests in 0.1s\n\nOK (expected failures=2)\n",
+            "no test passed: 2 skipped or expected to fail",
+        ),
         ({"justfile": "test:\n true\n"}, "", ""),
+        (
+            {"justfile": "test:\n true\n"},
+            "test result: ok. 0 passed; 0 failed; 0 ignored; 0 measured\n",
+            "no tests were found",
+        ),
     ],
 )
 def test_an_exit_status_of_0_without_a_result_is_no_green_verdict(
     made: Made, files: dict[str, str], output: str, fault: str
 ) -> None:
-    command = made(files, "just")
+    command = made(files, "just", "python3")
     assert command is not None
     assert command.reader is not None
     assert command.reader(output, True).fault == fault

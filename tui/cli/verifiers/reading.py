@@ -75,6 +75,9 @@ def without_v(text: str) -> tuple[str, RunReport]:
 
 OWN_COMMAND = 'set command = "..." under [verify] in config.toml'
 _STEP = "its output may say what ended it, such as an exit in the code that is tested"
+_NONE = "put tests where their runner looks for them"
+_SKIPPED = "look for what skips them: a mark, or something that is missing here"
+_EXPECTED = re.compile(r"[1-9]\d* xfailed\b|expected failures=[1-9]")
 _REPORT_BYTES = 32 << 20
 _OUTPUT_CHARS = 2_000_000
 
@@ -121,16 +124,24 @@ class RunReader:
             if report.counts is None and not found.fault and self._row.get("tells"):
                 name = self._row["name"]
                 found = RunReport((), f"{name} was ended before it said which tests ran", _STEP)
-            return self._whole(found, report)
+            return self._whole(found, report, output)
         failed = list(report.failed) or read_output(output, self.formats, locate)
         found = self._judged(output, failed)
-        return self._whole(replace(found, failed=tuple(failed)), report)
+        return self._whole(replace(found, failed=tuple(failed)), report, output)
 
-    def _whole(self, found: RunReport, report: RunReport) -> RunReport:
+    def _whole(self, found: RunReport, report: RunReport, output: str) -> RunReport:
         """What was found, with what the runner itself says of all tests."""
         noun = "test" if self._row.get("kind", "tests") == "tests" else "problem"
         counts = report.counts or found.counts
-        return replace(found, counts=counts, skipped=report.skipped, noun=noun)
+        whole = replace(found, counts=counts, skipped=report.skipped, noun=noun)
+        if counts is None or whole.fault or not whole.is_empty or noun != "test":
+            return whole
+        if not counts.skipped:
+            return replace(whole, fault="no tests were found", step=_NONE)
+        fault = f"nothing ran: {counts.skipped} skipped"
+        if _EXPECTED.search(output):
+            fault = f"no test passed: {counts.skipped} skipped or expected to fail"
+        return replace(whole, fault=fault, step=_SKIPPED)
 
     def _judged(self, output: str, failed: list[FailedTest]) -> RunReport:
         """A fault if every failed test is for the lack of something, else none."""
