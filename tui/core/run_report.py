@@ -108,6 +108,8 @@ class OutputFormat(Struct, frozen=True):
     passed: re.Pattern[str] | None = None
     failures: re.Pattern[str] | None = None
     skipped: re.Pattern[str] | None = None
+    certain: bool = False
+    """What ``begin`` finds is a failed test whatever the exit status."""
     progress: tuple[re.Pattern[str], ...] = ()
     """See `tui.core.run_progress.RunProgress`."""
 

@@ -13,19 +13,23 @@ import pytest
 from tests.support.tables import each
 from tui.cli.verifiers import finding
 from tui.cli.verifiers.project import Project
+from tui.core.programs import RunResult
 from tui.core.run_report import FailedTest, RunCounts, RunReport, brought_in
 from tui.engine.ports import VerifyCommand, project_tests
+from tui.engine.verifier_plan import verdict_of
 
 Made = Callable[..., VerifyCommand | None]
 PYTEST = ".venv/lib/python3.11/site-packages/pytest/__init__.py"
 WITH_PYTEST = {"test_a.py": "", ".venv/bin/python": "", PYTEST: ""}
 PYTEST_EXIT = "!!!!!!!! _pytest.outcomes.Exit: x !!!!!!!!"
+MAKE = {"justfile": "test:\n true\n"}
 ITS_OWN = "import unittest\nclass T(unittest.TestCase):\n def test_a(self): self.fail()\n"
 
 
 CARGO = {"Cargo.toml": "[package]\nname = 'a'\n"}
 GO = {"go.mod": "module a\n"}
 JEST = {"package.json": '{"scripts": {"test": "jest --ci"}}', "node_modules/.bin/jest": "#!"}
+NODE = {"package.json": '{"scripts": {"test": "node --test"}}'}
 RAN = "test a ... ok\n\ntest result: ok. 1 passed; 0 failed; 0 ignored; 0 measured\n"
 
 
@@ -407,6 +411,43 @@ def test_an_exit_status_of_0_without_a_result_is_no_green_verdict(
     assert command is not None
     assert command.reader is not None
     assert command.reader(output, True).fault == fault
+
+
+@each(
+    "files, output, failed",
+    [
+        (
+            MAKE,
+            "--- FAIL: TestPut (0.00s)\n    a_test.go:3: no\nFAIL\nFAIL\tapp\t0.01s\n",
+            "TestPut",
+        ),
+        (MAKE, "1..2\nok 1 - adds\nnot ok 2 - takes\n", "takes"),
+        (MAKE, "1..2\nok 1 adds\nnot ok 2 takes # TODO later\n", ""),
+        (
+            {**MAKE, "test_a.py": ""},
+            "test_a.py F\nFAILED test_a.py::test_put - assert 1 == 2\n",
+            "test_put",
+        ),
+        (MAKE, "a.go:3: note: declared here\nerror: this is logged\n", ""),
+        (NODE, "# tests 2\n# pass 1\n# fail 1\n", None),
+        (
+            NODE,
+            "ℹ tests 2\nℹ suites 0\nℹ pass 1\nℹ fail 0\nℹ cancelled 1\nℹ skipped 0\nℹ todo 0\n",
+            None,
+        ),
+    ],
+)
+def test_failures_that_are_told_count_whatever_the_exit_status(
+    made: Made, files: dict[str, str], output: str, failed: str | None
+) -> None:
+    """As where a recipe pipes its tests into another program; None: only the number is told."""
+    command = made(files, "just", "npm")
+    assert command is not None
+    assert command.reader is not None
+    report = command.reader(output, True)
+    assert [one.name for one in report.failed] == [failed] * bool(failed)
+    red = verdict_of(RunResult(0, 0.1), report) == "failed"
+    assert red == (failed != "")
 
 
 @pytest.mark.slow

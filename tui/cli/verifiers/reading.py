@@ -117,7 +117,11 @@ class RunReader:
         if report is None or report.counts is None:
             counts = read_counts(output, self.formats)
             report = replace(report or RunReport(), counts=counts)
-        if passed and not report.failed and not (report.counts and report.counts.failed):
+        told = list(report.failed)
+        if passed and report.counts is None:
+            certain = [one for one in self.formats if one.certain]
+            told = told or read_output(output, certain, locate)
+        if passed and not told and not (report.counts and report.counts.failed):
             if report.fault:
                 return report
             found = self._fault(output, [row for row in table()["fault"] if row.get("passed")])
@@ -125,7 +129,7 @@ class RunReader:
                 name = self._row["name"]
                 found = RunReport((), f"{name} was ended before it said which tests ran", _STEP)
             return self._whole(found, report, output)
-        failed = list(report.failed) or read_output(output, self.formats, locate)
+        failed = told or read_output(output, self.formats, locate)
         found = self._judged(output, failed)
         return self._whole(replace(found, failed=tuple(failed)), report, output)
 

@@ -45,6 +45,7 @@ def formats() -> dict[str, OutputFormat]:
             one(row, "passed"),
             one(row, "failures"),
             one(row, "skipped"),
+            bool(row.get("certain")),
             compiled(row, "progress"),
         )
         for row in table()["format"]
