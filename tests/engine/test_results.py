@@ -12,7 +12,7 @@ from tui.core.price import Quote
 from tui.core.wire.events import Usage
 from tui.engine import intents
 from tui.engine.ports import RoleSpec
-from tui.engine.results import bill_of
+from tui.engine.results import Served, bill_of
 
 SPEC = RoleSpec("fast", "asked-for", "groq")
 
@@ -79,6 +79,14 @@ async def test_a_turn_is_billed_and_the_window_shown(world: World) -> None:
     assert world.session.meter.view(world.clock.now()).context_window is None
     world.session.submit(intents.Switch("fast"))
     assert world.session.meter.view(world.clock.now()).context_window == 64_000
+
+
+async def test_what_the_bridge_has_to_say_is_said_once_a_turn(world: World) -> None:
+    served, said = Served(world.session._state), {"metadata": {"duetto_notice": "it runs twice"}}
+    for response in ({}, said, said):
+        served.note(response, 0.0)
+    (trouble,) = world.session.drain().troubles
+    assert (trouble.what, trouble.severity) == ("it runs twice", "information")
 
 
 async def test_the_rehearsal_costs_nothing_and_says_nothing_of_it() -> None:

@@ -398,11 +398,11 @@ def _broken_off(response: Mapping[str, object]) -> bool:
 
 
 class Served:
-    """Takes down what the responses of one turn say; a stand-in is told once."""
+    """Takes down what the responses of one turn say; a stand-in, or a notice, is told once."""
 
     def __init__(self, state: SessionState) -> None:
         self._state = state
-        self._told = ""
+        self._told = self._notice = ""
 
     def note(self, response: Mapping[str, object], now: float) -> None:
         """A response began, or ended: what it says of itself."""
@@ -419,6 +419,9 @@ class Served:
             self._tell(status)
         elif place:
             status.served_endpoint = status.fallback_reason = ""
+        if (notice := _text(said.get("duetto_notice"))) and notice != self._notice:
+            self._notice = notice
+            self._state.trouble(Trouble(notice, severity="information"))
         status.left_out = _text(said.get("duetto_left_out")) or status.left_out
         limits = limits_in(_text(said.get("duetto_rate_limits")), now)
         if limits or any(one.name == PAUSE for one in status.limits):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import fcntl
 import json
 import os
 from collections.abc import AsyncIterator
@@ -173,6 +174,19 @@ async def test_who_leaves_while_a_model_loads_leaves_it_to_the_next(stage: Any) 
     one.model.with_suffix(".loaded").touch()
     assert prose(await until(one.socket)) == GOOD
     assert len(starts.read_text().split()) == 1
+
+
+async def test_a_model_that_another_duetto_runs_too_is_said_once(stage: Any) -> None:
+    one = await stage(GOOD, GOOD)
+    with one.model.open("rb") as other:
+        fcntl.flock(other, fcntl.LOCK_SH)
+        told = (await one.turn(BLOCK, "double it"))[-1]["response"]["metadata"]["duetto_notice"]
+        assert told.startswith("tiny runs for another duetto, too: this one takes 0.2 GB of memory")
+        assert "duetto_notice" not in (await one.turn(BLOCK, "again"))[-1]["response"]["metadata"]
+    third = os.open(one.model, os.O_RDONLY)
+    with pytest.raises(BlockingIOError):
+        fcntl.flock(third, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    os.close(third)
 
 
 @pytest.mark.parametrize(

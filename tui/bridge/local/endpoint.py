@@ -68,6 +68,9 @@ class LocalEndpoint:
             _say_calls(plan, writer)
             return
         address = await server.address()
+        if server.notice:
+            writer.note(duetto_notice=server.notice)
+            server.notice = ""
         if plan.kind == "edit" and await self._edited((plan, asked, address), writer):
             return
         if window < _SMALL_WINDOW:

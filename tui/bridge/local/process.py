@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import fcntl
 import json
 import os
 import re
@@ -68,6 +69,10 @@ class ModelServer:
         self._starting: asyncio.Task[Address] | None = None
         self._listening: asyncio.Task[None] | None = None
         self._lines: deque[str] = deque(maxlen=_LAST_LINES)
+        self._mark: int | None = None
+        """The file, locked with others who run it while this one does."""
+        self.notice = ""
+        """What the user is told of the last start, once."""
 
     async def address(self) -> Address:
         """Where it answers, with its key. Raises Refused: it cannot be started.
@@ -97,6 +102,12 @@ class ModelServer:
         options, file = self._options, self.file
         tokens = options.window_of(file) * (2 if options.slots > 1 else 1)
         await asyncio.to_thread(check_machine, file, tokens, free_bytes)
+        if self._runs_beside():
+            own = (file.needs_bytes(tokens) - file.size_bytes) / 1e9
+            self.notice = (
+                f"{file.name} runs for another duetto, too: this one takes {own:.1f} GB of memory"
+                " more, and each writes more slowly while both do"
+            )
         key = secrets.token_urlsafe(32)
         told = {
             "file": str(file.path),
@@ -132,6 +143,18 @@ class ModelServer:
             raise _failed(self._why(process.returncode))
         return Address(f"{said['url']}/v1", {"Authorization": f"Bearer {key}"})
 
+    def _runs_beside(self) -> bool:
+        """Whether another duetto runs the file; from now on others see that this one does."""
+        with contextlib.suppress(OSError):
+            self._mark = os.open(self.file.path, os.O_RDONLY)
+            try:
+                fcntl.flock(self._mark, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return True
+            finally:
+                fcntl.flock(self._mark, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        return False
+
     def _why(self, code: int | None) -> str:
         lines, file = "\n".join(self._lines), self.file
         if unknown := _ARCHITECTURE.search(lines):
@@ -150,6 +173,9 @@ class ModelServer:
 
     async def _end(self, *, wait: bool = False) -> None:
         process, self._process = self._process, None
+        if self._mark is not None:
+            os.close(self._mark)
+            self._mark = None
         if process is not None:
             if wait:  # its last words
                 with contextlib.suppress(TimeoutError):
