@@ -14,6 +14,7 @@ from tui.core.patches.bringing_home import LaneFile
 from tui.engine.attempts import Attempt, AttemptView
 from tui.engine.intents import MakeAttempts, StopAttempts, TakeAttempt
 from tui.engine.ports import RoleSpec
+from tui.ui.screens.attempts import AttemptScreen
 from tui.ui.screens.race import RaceScreen
 
 FAST, DEEP = RoleSpec("fast", "quick-1", "main"), RoleSpec("deep", "slow-1", "main", effort="high")
@@ -76,6 +77,33 @@ async def test_two_sides_with_their_clocks_and_either_is_kept(size: tuple[int, i
         shown.active = False
         await pilot.press("escape")
         assert not isinstance(app.screen, RaceScreen)
+
+
+async def test_a_side_is_looked_into_whole_and_single_hunks_of_it_are_kept() -> None:
+    passed, failed = Result(1, "passed", texts=b"1"), Result(2, "failed", texts=b"2")
+    line = b"x = 1  # " + b"a line that half of the screen has no room for " * 2 + b"\n"
+    left, right = side(1, FAST, line, passed), side(2, DEEP, b"x = 2\n", failed)
+    session = ScriptedSession()
+    session.attempts = Shown([left, right], rows=[left.attempt, right.attempt])
+    async with running(session, size=(120, 40)) as (app, pilot):
+        app.bench.prompt_box.prompt.restore("/race show")
+        await pilot.press("enter")
+        await pilot.pause()
+        await pilot.press("left")
+        assert isinstance(app.screen, AttemptScreen)
+        assert app.screen.box.border_title == "1 · quick-1"
+        assert f"+{line.decode().rstrip()}" in str(app.screen.report(110))
+        await pilot.press("1", "escape", "right")
+        assert isinstance(app.screen, AttemptScreen)
+        assert app.screen.box.border_title == "2 · slow-1 · high"
+        await pilot.press("q", "q")
+        assert app.screen is app.bench
+        assert session.intents == [TakeAttempt(1, hunks=(1,))]
+        app.bench.prompt_box.prompt.restore("/race show 2")
+        await pilot.press("enter")
+        await pilot.pause()
+        assert isinstance(app.screen, AttemptScreen)
+        assert app.screen.box.border_title == "2 · slow-1 · high"
 
 
 async def test_each_side_is_the_ghost_of_the_other_by_the_time_since_its_own_request() -> None:

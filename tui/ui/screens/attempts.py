@@ -12,7 +12,7 @@ from tui.core.files import counted
 from tui.core.inert_text import inert
 from tui.core.meter import dollars
 from tui.core.patches.bringing_home import difference
-from tui.engine.attempts import Attempt, AttemptView, said_in
+from tui.engine.attempts import Attempt, AttemptView, said_in, side_name
 from tui.engine.intents import Interrupt, StopAttempts, TakeAttempt
 from tui.engine.session import Session
 from tui.ui import theme
@@ -177,7 +177,10 @@ class AttemptScreen(StatusScreen):
     def __init__(self, session: Session, attempt: Attempt) -> None:
         super().__init__(session)
         self._attempt = attempt
-        self.box.border_title = f"attempt {attempt.number} · {one_line(attempt.spec.model)}"
+        who, kind = one_line(attempt.spec.model), "attempt "
+        if session.attempts.race:
+            who, kind = side_name(attempt), ""
+        self.box.border_title = f"{kind}{attempt.number} · {who}"
 
     def on_mount(self) -> None:
         """It is looked at more often than others: it may stream."""

@@ -411,7 +411,7 @@ class TurnActions:
         self.over = screen.sync
         self._screen.app.push_screen(screen, self._reviewed)
         row = next((one for one in self._session.attempts.rows if one.number == number), None)
-        if row is not None and not self._session.attempts.race:
+        if row is not None:
             self._screen.app.push_screen(AttemptScreen(self._session, row))
 
     def _look_into(self, one: DelegateView) -> None:
@@ -533,7 +533,7 @@ class SlashCommands:
             "tasks": self._turn.tasks,
             "notes": self._turn.notes,
             "attempts": partial(self._turn.attempts, shown_attempt(argument) or 0),
-            "race": self._turn.attempts,
+            "race": partial(self._turn.attempts, shown_attempt(argument) or 0),
             "skills": self._list_skills,
             "compact": self._show_summary,
         }

@@ -18,7 +18,7 @@ from tui.engine.intents import TakeAttempt
 from tui.engine.notices import Notices
 from tui.engine.session import Session
 from tui.ui.keymap import way_out
-from tui.ui.screens.attempts import COLOURS, TICK_S, said_by, stopped
+from tui.ui.screens.attempts import COLOURS, TICK_S, AttemptScreen, said_by, stopped
 from tui.ui.screens.status import Parts, StatusScreen
 from tui.ui.styled_text import breaks, clip, one_line
 
@@ -29,13 +29,18 @@ Row = tuple[str, str]
 
 
 class RaceScreen(StatusScreen):
-    """It follows both while they run; Esc stops them first, `1` and `2` take a side's change."""
+    """It follows both while they run; Esc stops them first, `1` and `2` take a side's change.
+
+    Left and right look into a side, which has the whole width then.
+    """
 
     ABOUT: ClassVar[str] = "race"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,ctrl+c", "stop_or_leave", show=False, priority=True),
         Binding("1", "take(1)", show=False),
         Binding("2", "take(2)", show=False),
+        Binding("left,h", "look_into(1)", show=False, priority=True),
+        Binding("right,l", "look_into(2)", show=False, priority=True),
     ]
 
     def __init__(self, session: Session) -> None:
@@ -57,7 +62,7 @@ class RaceScreen(StatusScreen):
         """The keys of the screen itself."""
         runs = self._session.attempts.active
         ways = "Esc stops both · q back" if runs else f"c copies · {way_out(self)}"
-        self.box.border_subtitle = f"1 / 2 take a side's change · {ways}"
+        self.box.border_subtitle = f"1 / 2 take a side's change · ← → look into it · {ways}"
 
     def action_stop_or_leave(self) -> None:
         """Stop the answer, or the race, that runs; else leave."""
@@ -67,6 +72,11 @@ class RaceScreen(StatusScreen):
     def action_take(self, number: int) -> None:
         """Bring the change of one side home."""
         self._session.submit(TakeAttempt(number))
+
+    def action_look_into(self, number: int) -> None:
+        """Have one side on the whole screen, with single hunks to take."""
+        for row in self._session.attempts.rows[number - 1 : number]:
+            self.app.push_screen(AttemptScreen(self._session, row))
 
     def _follow(self) -> None:
         if self._session.attempts.active:
