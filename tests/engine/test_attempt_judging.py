@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from tests.engine.test_attempts import Stand, change, wrong
+from tests.engine.test_attempts import NEW_FILE, Stand, change, wrong
 from tests.support.fakes import settle
-from tests.support.judged_runs import Judge
+from tests.support.judged_runs import Judge, has
 from tests.support.turns import notes
 from tui.core.programs import AS_THE_USER, RunOptions, RunResult
 from tui.engine import intents, lane_session
@@ -104,3 +104,27 @@ async def test_tests_that_disturb_each_other_are_run_alone() -> None:
         (3, "breaks test_fifth and test_first still fails"),
     ]
     assert notes(stand.world).count(THEY_MEET) == 1
+
+
+@pytest.mark.parametrize("other", [change(2), NEW_FILE, change(2) + NEW_FILE])
+async def test_what_is_taken_and_accepted_meanwhile_helps_no_other_attempt(other: str) -> None:
+    stand = Stand()
+    await stand.asks("2 --all make it one")
+    await stand.answers(1, change(0))
+    await stand.until(lambda: stand.attempts.rows[0].result is not None)
+    stand.session.submit(intents.TakeAttempt(1))
+    await stand.until(lambda: bool(stand.session.workspace.hunks))
+    stand.session.submit(intents.Accept())
+    await stand.until(lambda: stand.world.files.data != stand.before)
+    stand.before = dict(stand.world.files.data)
+    assert has(stand.before, 0)
+    lane = stand.attempts.rows[1].lane
+    assert lane is not None
+    assert b"x0 = 0" in (lane.files.read("a.py").data or b""), "it does not see it, either"
+    await stand.answers(2, other)
+    await stand.rests()
+    assert stand.order() == [
+        (1, "passes"),
+        (2, "breaks nothing, mends nothing: 1 test fails as before"),
+    ]
+    await stand.session.close()

@@ -249,30 +249,6 @@ async def test_only_some_hunks_of_one_are_taken() -> None:
     assert len(stand.session.workspace.hunks) == 1
 
 
-@pytest.mark.parametrize("other", [change(2), NEW_FILE, change(2) + NEW_FILE])
-async def test_what_is_taken_and_accepted_meanwhile_helps_no_other_attempt(other: str) -> None:
-    stand = Stand()
-    await stand.asks("2 --all make it one")
-    await stand.answers(1, change(0))
-    await stand.until(lambda: stand.attempts.rows[0].result is not None)
-    stand.session.submit(intents.TakeAttempt(1))
-    await stand.until(lambda: bool(stand.session.workspace.hunks))
-    stand.session.submit(intents.Accept())
-    await stand.until(lambda: stand.world.files.data != stand.before)
-    stand.before = dict(stand.world.files.data)
-    assert has(stand.before, 0)
-    lane = stand.attempts.rows[1].lane
-    assert lane is not None
-    assert b"x0 = 0" in (lane.files.read("a.py").data or b""), "it does not see it, either"
-    await stand.answers(2, other)
-    await stand.rests()
-    assert stand.order() == [
-        (1, "passes"),
-        (2, "breaks nothing, mends nothing: 1 test fails as before"),
-    ]
-    await stand.session.close()
-
-
 @pytest.mark.parametrize(
     ("when", "verdict"), [("ask", ""), ("landed", "failed"), ("live", "failed")]
 )
