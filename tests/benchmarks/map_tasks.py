@@ -23,7 +23,7 @@ from msgspec import Struct
 from tests.benchmarks.findings import Bound, Findings, Spot, Tell
 from tui.core.project_map import READ_BYTES, FileFacts, ProjectIndex, Seeds, facts_of
 from tui.core.tokens import tokens
-from tui.effects.project_map.protocol import MapMade, MapOrder
+from tui.effects.project_map import MapMade, MapOrder
 
 TASKS = Path(__file__).with_name("map_tasks.json.xz")
 BUDGETS = (1000, 2000, 4000)

@@ -39,7 +39,7 @@ from tui.bridge.endpoints.base import EndpointSpec, ModelFacts
 from tui.bridge.server import Bridge
 from tui.bridge.targets import target
 from tui.core.wire.masking import Mask
-from tui.core.wire.server.responses import StoredResponses
+from tui.core.wire.server.protocol import StoredResponses
 
 
 class Watched(SingleToken):

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from tui.core.project_map import Seeds
+from tui.effects.project_map import MapOrder
 from tui.effects.project_map import __main__ as scanning
 from tui.effects.project_map.__main__ import ProjectScan
 from tui.effects.project_map.process import MapProcess
-from tui.effects.project_map.protocol import MapOrder
 
 CART = "class Cart:\n    def refund_all(self): ...\n"
 

@@ -7,7 +7,7 @@ from tests.support.turns import CACHE, begun, notes, texts
 from tui.core.conversation import BlockKind
 from tui.core.patches.bringing_home import LaneFile
 from tui.engine import intents
-from tui.engine.bringing_home import LaneResult
+from tui.engine.lane_session import LaneResult
 from tui.engine.ports import RoleSpec
 
 NEW = CACHE.replace("return key", "return True")

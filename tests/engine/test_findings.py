@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.support.effort import lines_run
 from tests.support.tables import each
-from tui.engine.inspecting import findings, meant, numbered_diff
+from tui.engine.noting import findings, meant, numbered_diff
 
 SAID = [
     ("src/a.py:12: error: it is closed twice", ("src/a.py", 12, "error", "it is closed twice")),

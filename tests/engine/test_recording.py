@@ -39,7 +39,7 @@ from tui.effects.store import reading
 from tui.effects.store.database import Database
 from tui.effects.store.writing import StoreWriter, settle
 from tui.engine import intents
-from tui.engine.bringing_home import LaneResult
+from tui.engine.lane_session import LaneResult
 from tui.engine.ports import RoleSpec
 from tui.engine.resuming import Resumption, up_to
 from tui.engine.session import Session, SessionOptions

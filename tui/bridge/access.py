@@ -17,7 +17,7 @@ from websockets.http11 import Request, Response
 
 from tui.bridge.client_connection import ClientConnection, Responder
 from tui.bridge.client_transport import ClientTransport
-from tui.core.wire.server.responses import StoredResponses
+from tui.core.wire.server.protocol import StoredResponses
 
 
 class AdmittedConnection(Protocol):

@@ -30,8 +30,7 @@ from tui.core.wire.client_events import client_in_steps
 from tui.core.wire.json_reading import read_in_steps
 from tui.core.wire.rate_limits import pause_header
 from tui.core.wire.refusals import UNREACHED
-from tui.core.wire.server.protocol import ServerProtocol
-from tui.core.wire.server.responses import StoredResponses
+from tui.core.wire.server.protocol import ServerProtocol, StoredResponses
 from tui.core.wire.server.run import Run
 
 KEEP_ALIVE_S = 15.0

@@ -26,8 +26,7 @@ from tui.core.run_report import RunReport
 from tui.core.text.carried import carried_text
 from tui.core.text.diff import blocks
 from tui.core.text.rows import keep_ends
-from tui.engine.baseline import run_again
-from tui.engine.judging import JudgingPlaces, judge, judged
+from tui.engine.judging import JudgingPlaces, judge, judged, run_again
 from tui.engine.ports import Ports, RunResult, Shadows, VerifyCommand
 from tui.engine.verifier_plan import Verdict, verdict_of
 from tui.errors import EditRefused, FileRefused

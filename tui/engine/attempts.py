@@ -25,9 +25,8 @@ from tui.core.patches.bringing_home import LaneFile, difference, hunk_count, wit
 from tui.core.wire.efforts import effort_refusal
 from tui.engine import intents
 from tui.engine.attempt_judging import AttemptJudge, TakenHunks, Texts, known_disk
-from tui.engine.bringing_home import BringingHome, LaneResult, home_words
 from tui.engine.intents import Intent
-from tui.engine.lane_session import LaneSession, LaneSessions
+from tui.engine.lane_session import BringingHome, LaneResult, LaneSession, LaneSessions, home_words
 from tui.engine.model_choice import NO_CATALOGUE, find_offer
 from tui.engine.notices import Notices, Trouble
 from tui.engine.ports import RoleSpec, VerifyCommand

@@ -21,7 +21,7 @@ from tui.core.patches.bringing_home import LaneFile
 from tui.core.session_record import AllDelegates, Happened, KeptDelegate, KeptEntry
 from tui.engine import intents
 from tui.engine.attempt_judging import AttemptJudge, Texts, known_disk
-from tui.engine.bringing_home import BringingHome, LaneResult, home_words
+from tui.engine.lane_session import BringingHome, LaneResult, home_words
 from tui.engine.notices import OVER, DelegateState, DelegateView, Notices
 from tui.engine.ports import RoleSpec
 from tui.engine.services import Services

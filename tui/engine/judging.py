@@ -1,16 +1,28 @@
-"""Runs a verifier on texts that nobody has saved, and reads what it says."""
+"""Runs a verifier on texts that nobody has saved, and reads what it says.
+
+A verdict is about the difference: what failed is run once more on the texts without any hunk of the
+session, in a shadow; what is found is kept by these texts, and by those of the other open files.
+Where all passed before with hunks that still stand that is not needed: what fails now is new.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 
+from msgspec.structs import replace
+
+from tui.core.document.hunk import Decision, Hunk
+from tui.core.files import digest_of
 from tui.core.programs import Shadow
-from tui.core.run_report import RunReport
+from tui.core.run_report import FailedTest, RunReport
 from tui.core.shell.clipping import Clip
 from tui.engine.ports import Part, Runner, RunResult, Shadows, VerifyCommand
+from tui.engine.services import Services
+from tui.engine.verdict_state import Ground
 from tui.engine.verifier_plan import run_options, whole_argv
+from tui.errors import DuettoError
 
 _OUTPUT_BYTES = 400_000
 
@@ -94,3 +106,137 @@ async def judge(
         return await judged(runner, command, shadow, output)
     finally:
         shadow.close()
+
+
+_LONGEST_S = 60.0
+"""A run that took longer is not run again where it cannot be run in part."""
+Key = tuple[str, ...]
+_UNKNOWN = object()
+
+
+class Baseline:
+    """Of one session."""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+        self._known: dict[bytes, dict[Key, bool]] = {}
+        """Texts -> what was looked at on them, and whether it failed."""
+        self._passed: dict[str, set[int]] = {}
+        """Names of commands, and the hunks that stood when all that it judges passed."""
+
+    def passed(self, command: VerifyCommand, waiting: Iterable[Hunk]) -> None:
+        """All that it judges passed, with these hunks and what is accepted."""
+        hunks = self._services.state.workspace.hunks
+        accepted = (hunk for hunk in hunks if hunk.decision is Decision.ACCEPTED)
+        self._passed[command.name] = {hunk.id for hunk in (*waiting, *accepted)}
+
+    def forget(self) -> None:
+        """Somebody changed files that nobody looks after here."""
+        self._known.clear()
+        self._passed.clear()
+
+    async def without_known(
+        self,
+        command: VerifyCommand,
+        result: RunResult,
+        report: RunReport,
+        ground: Ground,
+        *,
+        is_before: bool = False,
+    ) -> RunReport:
+        """The report with what failed before in a list of its own.
+
+        ``ground`` is what it ran on, which is looked at without any hunk of the session;
+        ``is_before``: it is what was there before.
+        """
+        shadows = self._services.ports.shadows
+        if not report.failed or report.fault or result.timed_out or shadows is None:
+            return report
+        if not is_before and self._is_new(command):
+            return report
+        texts = await asyncio.to_thread(
+            ground.texts, on_disk=False, hunks=None if is_before else ()
+        )
+        if not is_before:
+            if not (own := await self._before()):
+                return report
+            texts |= own
+        known = self._known.setdefault(digest_of(texts, command.name), {})
+        fresh = [one for one in report.failed if _key(command, one) not in known]
+        if fresh:
+            again = await asyncio.to_thread(run_again, command, result, fresh, texts)
+            failed = None if again is None else await self._run(again, texts)
+            if failed is None:
+                return report
+            before = {_key(command, one) for one in failed}
+            known.update({_key(command, one): _key(command, one) in before for one in fresh})
+        old = [one for one in report.failed if known[_key(command, one)]]
+        new = [one for one in report.failed if not known[_key(command, one)]]
+        return replace(report, failed=tuple(new), known=(*report.known, *old))
+
+    def _is_new(self, command: VerifyCommand) -> bool:
+        """Whether it passed before something was added to what stood then."""
+        if command.name not in self._passed:
+            return False
+        hunks = self._services.state.workspace.hunks
+        stand = {one.id for one in hunks if one.decidable or one.decision is Decision.ACCEPTED}
+        return self._passed[command.name] <= stand
+
+    async def _before(self) -> dict[str, bytes | None]:
+        """The texts without any hunk of the session, of the files that have some."""
+        workspace = self._services.state.workspace
+        found: dict[str, bytes | None] = {}
+        for path in dict.fromkeys(hunk.path for hunk in workspace.hunks):
+            try:
+                found[path] = workspace.with_hunks(path, ())
+            except (DuettoError, KeyError):
+                continue  # it is not open any more: it is as on the disk
+            await asyncio.sleep(0)
+        return found
+
+    async def _run(
+        self, command: VerifyCommand, texts: Mapping[str, bytes | None]
+    ) -> Sequence[FailedTest] | None:
+        """What fails on these texts; None: nobody can say."""
+        ports = self._services.ports
+        assert ports.shadows is not None
+        records = self._services.state.workspace.documents.records
+        on_disk = {path: record.disk for path, record in records.items()}
+        others = {path: data for path, data in texts.items() if data != on_disk.get(path, _UNKNOWN)}
+        try:
+            shadow = await ports.shadows().make(others)
+        except DuettoError:
+            return None
+        try:
+            result, report = await judged(ports.runner, command, shadow)
+        finally:
+            shadow.close()
+        if command.reader is None or result.status is None or result.timed_out or result.strayed:
+            return None
+        return report.failed if result.status == 0 or report.failed else None
+
+
+def run_again(
+    command: VerifyCommand,
+    result: RunResult,
+    failed: Sequence[FailedTest],
+    texts: Mapping[str, bytes | None],
+) -> VerifyCommand | None:
+    """What runs these once more; None: it would take too long.
+
+    Where the file of each is known, that is run: a test that is new is not missed there, and a
+    file that is new is left out.
+    """
+    if command.part is None:
+        return command if result.seconds < _LONGEST_S else None
+    files = [one.id.partition("::")[0] for one in failed]
+    old = [file for file in dict.fromkeys(files) if texts.get(file, b"") is not None]
+    part = Part(named=tuple(old)) if old and all(files) else Part(failed=tuple(failed))
+    small = command.part(part)
+    return small or (command.part(Part()) if result.seconds < _LONGEST_S else None)
+
+
+def _key(command: VerifyCommand, one: FailedTest) -> Key:
+    """By which it is known again, wherever its lines are."""
+    named = one.name, one.path
+    return named if command.kind == "tests" else (*named, one.message)

@@ -24,9 +24,8 @@ from tui.core.text.buffer import plain_text
 from tui.core.text.carried import changed_only_at, row_in
 from tui.core.text.rows import keep_ends, row_count, whole_text
 from tui.engine import intents
-from tui.engine.baseline import Baseline
 from tui.engine.intents import Intent
-from tui.engine.judging import judged
+from tui.engine.judging import Baseline, judged
 from tui.engine.lane_session import LaneSession, LaneSessions
 from tui.engine.notices import Notices, Trouble
 from tui.engine.ports import MAIN_LANE, Part, RoleSpec, Shadows, VerifyCommand

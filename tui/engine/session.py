@@ -55,13 +55,12 @@ from tui.errors import DuettoError
 
 if TYPE_CHECKING:
     from tui.engine.attempts import Attempts
-    from tui.engine.bringing_home import BringingHome
     from tui.engine.budget import Budget
     from tui.engine.compaction import Compaction
     from tui.engine.delegating import Delegates
     from tui.engine.feeling import Feeling
     from tui.engine.hooks import Hooks
-    from tui.engine.lane_session import LaneSessions
+    from tui.engine.lane_session import BringingHome, LaneSessions
     from tui.engine.model_choice import ModelChoice
     from tui.engine.model_window import ModelWindow
     from tui.engine.noting import Noting
@@ -337,7 +336,7 @@ class Session:
     @functools.cached_property
     def bringing_home(self) -> BringingHome:
         """Brings in what lanes made of files."""
-        from tui.engine.bringing_home import BringingHome  # after the first paint
+        from tui.engine.lane_session import BringingHome  # after the first paint
 
         return BringingHome(self.services, self._foreground.turn_beside)
 

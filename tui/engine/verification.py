@@ -51,9 +51,9 @@ from tui.errors import DuettoError, FileRefused
 
 if TYPE_CHECKING:
     from tui.core.document.hunk import Hunk
-    from tui.engine.baseline import Baseline
     from tui.engine.blaming import Blaming, ScreenRun
     from tui.engine.fixing import Fixing, ScreenVerdict
+    from tui.engine.judging import Baseline
 
 ALLOW_ONCE = "Run it once"
 ALLOW_ALWAYS = "Always run it here"
@@ -290,7 +290,7 @@ class Verification:
     @functools.cached_property
     def baseline(self) -> Baseline:
         """What failed before."""
-        from tui.engine.baseline import Baseline  # after the first paint
+        from tui.engine.judging import Baseline  # after the first paint
 
         baseline = Baseline(self._services)
         self._verdict_state.on_unknown = baseline.forget

@@ -21,7 +21,7 @@ from tui.bridge.rehearsal.answers import (
 )
 from tui.core.files import file_block
 from tui.core.instructions import instruction_parts
-from tui.engine.inspecting import findings, numbered_diff
+from tui.engine.noting import findings, numbered_diff
 
 DEEP = AnswerStyle(deep=True)
 

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tui.core.document.hunk import Hunk
-from tui.core.document.hunk_index import HunkIndex
+from tui.core.document.hunk_list import HunkIndex
 from tui.core.text.buffer import Mark
 from tui.core.text.rows import Span, shifted
 

@@ -23,7 +23,7 @@ from tui.bridge.team.metrics import Metrics, ResponseRecord, exposition, tokens_
 from tui.bridge.team.users_file import Limits, RateWindow, TeamUser, UsersFile, whole_seconds
 from tui.core.wire.address import is_loopback
 from tui.core.wire.rate_limits import pause_header
-from tui.core.wire.server.responses import StoredResponses
+from tui.core.wire.server.protocol import StoredResponses
 from tui.core.wire.server.run import Run
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from msgspec import Struct, structs
 from tui.core.document.documents import Documents
 from tui.core.document.file_record import FileRecord, stand
 from tui.core.document.hunk import Hunk, Kind
-from tui.core.document.hunk_index import HunkIndex
+from tui.core.document.hunk_list import HunkIndex
 from tui.core.files import FileRead, ascii_shown
 from tui.core.steps import Work, finished, in_parts, while_same
 from tui.core.text.buffer import Buffer, Form, Mark, split_text

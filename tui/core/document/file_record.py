@@ -8,7 +8,7 @@ from collections.abc import Hashable, Iterable, Sequence
 from msgspec import Struct, field
 
 from tui.core.document.hunk import Decision, Hunk
-from tui.core.document.hunk_index import HunkIndex
+from tui.core.document.hunk_list import HunkIndex
 from tui.core.document.line_notes import LineNotes
 from tui.core.document.undo_log import UndoLog
 from tui.core.document.waiting_places import OpenSection, PendingShifts, WaitingSection, nearest

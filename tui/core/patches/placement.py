@@ -15,7 +15,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from tui.core.document.hunk import Hunk
-from tui.core.document.hunk_index import HunkIndex
+from tui.core.document.hunk_list import HunkIndex
 from tui.core.edit_stream.events import Notation
 from tui.core.edit_stream.v4a import no_prefix
 from tui.core.patches.candidates import (

@@ -22,7 +22,7 @@ import msgspec
 from tui.core.files import kind_by_name
 from tui.core.project_map import READ_BYTES, FileFacts, ProjectIndex, drawn, facts_of
 from tui.core.typed_data import from_json, from_msgpack
-from tui.effects.project_map.protocol import MapMade, MapOrder
+from tui.effects.project_map import MapMade, MapOrder
 from tui.shared_files import folder_below, replace_file
 
 NICENESS = 15

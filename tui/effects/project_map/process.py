@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from tui import own_process
 from tui.core.project_map import Seeds
 from tui.core.typed_data import from_json
-from tui.effects.project_map.protocol import MapMade, MapOrder
+from tui.effects.project_map import MapMade, MapOrder
 
 _log = logging.getLogger("tui.project_map")
 

@@ -11,11 +11,11 @@ from tests.support.server_side import answer, create, one_run, sent
 from tests.support.tables import each
 from tui.core.steps import finished
 from tui.core.wire.client_events import Create, Invalid, decode_client, posted_in_steps
-from tui.core.wire.server import responses as shelves
-from tui.core.wire.server.protocol import ServerProtocol
-from tui.core.wire.server.responses import (
+from tui.core.wire.server import protocol as shelves
+from tui.core.wire.server.protocol import (
     KnownResponse,
     LaneResponses,
+    ServerProtocol,
     StoredResponses,
     unanswered_call,
 )
