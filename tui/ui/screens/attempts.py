@@ -19,7 +19,7 @@ from tui.ui import theme
 from tui.ui.finding.pick_list import KeyedScreen, PickList
 from tui.ui.keymap import way_out
 from tui.ui.screens.status import Parts, StatusScreen, paragraph
-from tui.ui.styled_text import Piece, clip, one_line
+from tui.ui.styled_text import Piece, breaks, clip, one_line
 
 TICK_S = 0.2
 _STREAMED_LINES = 60
@@ -218,7 +218,7 @@ class AttemptScreen(StatusScreen):
         for line in self._end_of([*difference(changes)]):
             colour = COLOURS.get(line[:1], "$muted")
             words = inert(line.removeprefix("=").expandtabs(4))
-            parts.append((f"{clip(words, width)}\n", colour))
+            parts += [(f"{words[start:end]}\n", colour) for start, end in breaks(words, width)]
         if said := said_by(row).strip():
             parts.append(("\n", ""))
             for line in self._end_of(said.split("\n")):
