@@ -541,6 +541,53 @@ def of_kind(events: list[dict[str, Any]], kind: str) -> list[dict[str, Any]]:
     return [event for event in events if event["type"] == kind]
 
 
+HALF = [created(), delta("half of"), Close(1011, "broken")]
+NONE_BEGINS = [error(400, "invalid_request_error", "bad")]
+
+
+class Terminal(io.StringIO):
+    """A terminal's stdout."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(
+    ("script", "out", "said"),
+    [
+        ([HALF, FINE], io.StringIO(), "fine\n"),
+        ([HALF, HALF, FINE], io.StringIO(), "fine\n"),
+        ([HALF], io.StringIO(), "half of\n"),
+        ([HALF, NONE_BEGINS], io.StringIO(), "half of\n"),
+        ([HALF, FINE], Terminal(), "half of\nfine\n"),
+    ],
+)
+async def test_what_is_piped_has_one_answer_whatever_broke_off(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: list[Any], out: io.StringIO, said: str
+) -> None:
+    monkeypatch.setattr(recovery, "FIRST_WAIT_S", 0.001)
+    err = io.StringIO()
+    async with nasty(Nasty(script)) as url, session_over(tmp_path, url) as session:
+        await ExecTurn(session, TextReport(session, out, err)).play("go", apply=False)
+    assert out.getvalue() == said
+    assert err.getvalue().count("trying again (1 of 5)") == 1
+
+
+async def test_what_broke_off_is_void_in_json(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recovery, "FIRST_WAIT_S", 0.001)
+    server = Nasty([HALF, HALF, FINE])
+    async with nasty(server) as url, session_over(tmp_path, url) as session:
+        _, events = await played_over_wire(session)
+    text = ""
+    for event in events:
+        text = text[: -event["chars"]] if event["type"] == "text.void" else text
+        text += event["delta"] if event["type"] == "text.delta" else ""
+    assert text == "fine"
+    assert [event["chars"] for event in of_kind(events, "text.void")] == [7, 7]
+
+
 @pytest.mark.parametrize(
     ("script", "code"),
     [

@@ -25,44 +25,77 @@ METER_S = 0.25
 class NewProse:
     """The new text of the model since the last look."""
 
-    def __init__(self, session: Session, *, whole: bool = False) -> None:
-        """``whole``: also what was said before."""
-        self._session = session
+    def __init__(self, session: Session, *, whole: bool = False, patient: bool = False) -> None:
+        """``whole``: also what was said before.
+
+        ``patient``: each text when it has ended, so that none is told that is said again.
+        """
+        self.void = 0
+        """How many characters at the end of what was told are said again, from here on."""
+        self._session, self._patient = session, patient
         self._block = 0 if whole else len(session.transcript.blocks)
         self._read = 0
-        self._spoken = False
+        """Characters of this block that were looked at."""
+        self._told = 0
+        """Characters told of it, with the empty line before it."""
+        self._chars = 0
+        """Told in all."""
+        self._broke: list[tuple[Block, int]] = []
+        """What broke off, with the characters told of it: it may be said again."""
         before = session.transcript.blocks[: self._block]
         said = [block for block in before if block.kind is BlockKind.TEXT]
         self._cut = said[-1] if said and said[-1].state == "cut" else None
         """What an earlier run left half-said, as it may go on."""
         self._cut_is = (0, 0) if self._cut is None else (self._cut.rewritten, self._cut.length)
 
-    def new(self) -> str:
-        """Text that came since; blocks are set apart by an empty line."""
+    def new(self, *, last: bool = False) -> str:
+        """Text that came since; blocks are set apart by an empty line. ``last``: no more comes."""
         blocks = self._session.transcript.blocks
-        said = [self._gone_on(self._cut)] if self._cut is not None else []
+        said = [self._gone_on(self._cut, last)] if self._cut is not None else []
+        self.void = sum(told for block, told in self._broke if block.state == "failed")
+        self._broke = [(block, told) for block, told in self._broke if block.state != "failed"]
+        self._chars -= self.void
         while self._block < len(blocks):
             block = blocks[self._block]
-            if block.kind is BlockKind.TEXT and block.length > self._read:
-                if self._read == 0 and self._spoken:
-                    said.append("\n\n")
-                said.append(block.text_since(self._read))
-                self._read = block.length
-                self._spoken = True
-            if block.state == "open" and block.kind is BlockKind.TEXT:
-                break
-            if self._block == len(blocks) - 1 and block.state == "open":
+            if block.kind is BlockKind.TEXT:
+                if self._waits(block, last):
+                    break
+                said.append(self._more(block))
+            if block.state == "open" and (block.kind is BlockKind.TEXT or block is blocks[-1]):
                 break
             self._block += 1
-            self._read = 0
+            self._read = self._told = 0
         return "".join(said)
 
-    def _gone_on(self, block: Block) -> str:
+    def _waits(self, block: Block, last: bool) -> bool:
+        """Whether it is not to be told yet."""
+        return self._patient and not last and block.state in ("open", "cut")
+
+    def _more(self, block: Block) -> str:
+        """More of a text."""
+        more = ""
+        if block.state == "failed":
+            self.void += self._told
+            self._chars -= self._told
+        elif block.length > self._read:
+            apart = "\n\n" if self._read == 0 and self._chars else ""
+            more = apart + block.text_since(self._read)
+            self._read = block.length
+            self._told += len(more)
+            self._chars += len(more)
+        if block.state == "cut":
+            self._broke.append((block, self._told))
+        return more
+
+    def _gone_on(self, block: Block, last: bool) -> str:
         """What came to a text that was cut; all of it, where it was begun anew."""
+        if self._waits(block, last):
+            return ""
         rewritten, read = self._cut_is
         self._cut_is = block.rewritten, block.length
-        self._spoken |= block.rewritten != rewritten or block.length > read
-        return block.text_since(read if block.rewritten == rewritten else 0)
+        more = block.text_since(read if block.rewritten == rewritten else 0)
+        self._chars += len(more)
+        return more
 
 
 class CallNews:
@@ -113,13 +146,17 @@ class DelegateStates:
 
 
 class TextReport:
-    """The model's prose on stdout, everything else on stderr."""
+    """The model's prose on stdout, everything else on stderr.
+
+    A terminal shows it as it comes. What else stdout is gets each text when it has ended: one that
+    breaks off, and is said again, is not in it.
+    """
 
     def __init__(self, session: Session, out: TextIO, err: TextIO) -> None:
         """What the session says already, as it goes on, is not told again."""
         self._session, self._out, self._err = session, out, err
         self._seen, self._delegated = session, DelegateStates(session)
-        self._prose = NewProse(session)
+        self._prose = NewProse(session, patient=not out.isatty())
         self._ends_line = True
         self._calls = CallNews(session)
         self._background = BackgroundNews()
@@ -136,7 +173,8 @@ class TextReport:
     def follow(self, lane: Session) -> None:
         """Tell from now on what this session says; the hunks are those that come home of it."""
         self._seen, self._blocks = lane, 0
-        self._prose, self._calls = NewProse(lane, whole=True), CallNews(lane, whole=True)
+        self._prose = NewProse(lane, whole=True, patient=not self._out.isatty())
+        self._calls = CallNews(lane, whole=True)
         self._background = BackgroundNews()
 
     def frame(self) -> None:
@@ -175,6 +213,7 @@ class TextReport:
 
     def ended(self, left_out: Sequence[Hunk], code: int) -> None:
         """A line a file, and why hunks were left out."""
+        self._say_prose(last=True)
         self._finish_line()
         for line in summary(
             hunk for hunk in self._session.workspace.hunks if hunk not in self._past
@@ -185,8 +224,11 @@ class TextReport:
         if code == EXIT_INTERRUPTED:
             self._say(f"duetto: {self._seen.status.stopped or 'interrupted'}")
 
-    def _say_prose(self) -> None:
-        text = inert(self._prose.new().replace("\r", ""), PROSE)
+    def _say_prose(self, *, last: bool = False) -> None:
+        text = self._prose.new(last=last or not self._seen.status.busy)
+        text = inert(text.replace("\r", ""), PROSE)
+        if self._prose.void:
+            self._finish_line()  # a terminal shows what broke off
         if text:
             self._out.write(text)
             self._out.flush()
@@ -276,7 +318,8 @@ class JsonReport:
     def frame(self) -> None:
         """``retry``, ``transport``, ``steer``, ``text.delta``, ``tool.*``, ``hunk``, ``meter``.
 
-        Of what is delegated also ``delegate``.
+        ``text.void``: so many of the last characters broke off, and are said again. Of what is
+        delegated also ``delegate``.
         """
         for kind, fields in self._wire.new():
             self._event(kind, **fields)
@@ -320,7 +363,10 @@ class JsonReport:
         )
 
     def _say_prose(self) -> None:
-        if text := self._prose.new():
+        text = self._prose.new()
+        if self._prose.void:
+            self._event("text.void", chars=self._prose.void)
+        if text:
             self._event("text.delta", delta=text)
 
     def _call(self, block: Block, ended: bool) -> None:
