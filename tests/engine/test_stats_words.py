@@ -76,7 +76,7 @@ def test_of_years_of_answers_the_last_weeks_are_told() -> None:
     tally.add(cycle(1, 9))
     for period in tally.periods:
         period.felt = 2.0
-    found = sections(report(tally, 1, 2, 7), drawn=False)
+    found = sections(report(tally, 1, 2, 7), 0)
     lines = next(one.lines for one in found if one.title == "How much faster it felt")
     assert len(lines) <= 25
     assert lines[0] == "1979-01-01: felt 2 times as fast"
@@ -85,7 +85,7 @@ def test_of_years_of_answers_the_last_weeks_are_told() -> None:
 def test_all_of_it_is_told_with_and_without_strips() -> None:
     cycles = [cycle(n, 9) for n in range(1, 4)] + [cycle(n, 14, 400.0) for n in range(4, 7)]
     found = told(*cycles, cycle(7, 30, waits=True), felt=2.0)
-    drawn, plain = (as_lines(sections(found, drawn=drawn)) for drawn in (True, False))
+    drawn, plain = (as_lines(sections(found, width)) for width in (78, 0))
     for lines in (drawn, plain):
         text = "\n".join(lines)
         assert "7 turns since 1970-01-01: 7 completed" in text
@@ -100,8 +100,28 @@ def test_all_of_it_is_told_with_and_without_strips() -> None:
     assert any(line.startswith("  green") and "not measured yet" in line for line in drawn)
 
 
+@pytest.mark.parametrize("width", [34, 40, 56, 64, 120])
+def test_columns_that_a_narrow_screen_has_no_room_for_are_left_out(width: int) -> None:
+    found = told(*(cycle(n, 9) for n in range(1, 20)))
+    by_title = {one.title: one.lines for one in sections(found, width)}
+    table = (*by_title["From the prompt to"], *by_title["Days"][:-1])
+    assert max(map(len, table)) <= width
+    assert table[0].startswith("first token        100 ms")
+    assert table[0].endswith("19 turns") == (width >= 64)
+    assert ("$4.75" in by_title["Days"][1]) == (width >= 64)
+    assert "19" in by_title["Days"][1]
+
+
+def test_of_few_turns_no_tenth_is_told() -> None:
+    for count, said in ((1, ""), (10, "   at most 100 ms"), (11, "   a tenth over 100 ms")):
+        found = sections(told(*(cycle(n, 9) for n in range(count))), 50)
+        assert found[1].lines[0] == f"first token        100 ms{said}"
+        plain = "\n".join(as_lines(sections(told(*(cycle(n, 9) for n in range(count))), 0)))
+        assert f"first token: median 100 ms{said.replace('   ', ', ')}, {count} turn" in plain
+
+
 def test_nothing_kept_is_one_sentence() -> None:
-    assert as_lines(sections(told(), drawn=True)) == [
+    assert as_lines(sections(told(), 78)) == [
         "Statistics",
         "  No turn was kept since 1970-01-01.",
     ]
@@ -110,7 +130,7 @@ def test_nothing_kept_is_one_sentence() -> None:
 def test_what_is_left_out_is_said() -> None:
     found = told(cycle(1, 9)._replace(timed=0, decided_ms=1))
     found.ahead, found.practice = 2, 1
-    lines = as_lines(sections(found, drawn=False))
+    lines = as_lines(sections(found, 0))
     assert lines[lines.index("Not in the figures") + 1 :] == [
         "  1 turn kept by an older duetto: without first token, first hunk and verdicts",
         "  1 interval of less than no time: the clock was set back",
@@ -120,8 +140,10 @@ def test_what_is_left_out_is_said() -> None:
 
 
 def test_figures_are_short() -> None:
-    said = [seconds(one) for one in (None, 0.0, 0.084, 2.66, 14.2, 59.9, 720.0, 7_500.0)]
-    assert said == ["unknown", "0 s", "84 ms", "2.7 s", "14 s", "1 min", "12 min", "2 h 5 min"]
+    said = [seconds(one) for one in (None, 0.0, 0.084, 2.66, 14.2, 59.9)]
+    assert said == ["unknown", "0 s", "84 ms", "2.7 s", "14 s", "1 min"]
+    said = [seconds(one) for one in (84.2, 599.4, 599.6, 720.0, 7_500.0)]
+    assert said == ["1 min 24 s", "9 min 59 s", "10 min", "12 min", "2 h 5 min"]
     said = [times(factor) for factor in (0.04, 0.5, 1.25, 2.0, 100.0)]
     assert said == ["0.04 times", "0.5 times", "1.2 times", "2 times", "100 times"]
     assert sparkline([0.0, 1.0, 4.0, 8.0]) == " ▂▅█"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 
 import click
@@ -38,7 +39,8 @@ def stats_command(as_json: bool, since: str) -> int:
     if as_json:
         click.echo(json.dumps(to_builtins(report, str_keys=True)))
         return EXIT_OK
-    for line in as_lines(sections(report, drawn=_draws())):
+    width = shutil.get_terminal_size().columns - 2 if _draws() else 0
+    for line in as_lines(sections(report, width)):
         click.echo(inert(line))
     return EXIT_OK
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
@@ -17,9 +17,11 @@ _UNITS = {"h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=
 _MOST_BACK = 9_999
 _SPARKS = "▁▂▃▄▅▆▇█"
 _STRIP = (("█", "working"), ("▒", "tests"), ("░", "waiting for the model"))
-_STRIP_CELLS, _DAY = 12, 12
+_STRIP_CELLS, _DAY, _TURNS = 12, 12, 7
 _MOST_PERIODS = 21
 _MOST_PACES = 6
+_FEW = 10
+"""Of so many none is a tenth."""
 _MANY = 3
 """An hour with fewer turns says nothing about load."""
 _LOOP = (
@@ -64,18 +66,18 @@ def since_asked(words: str, now: datetime | None = None) -> int | str:
     return max(since_ms, 1)
 
 
-def sections(report: CycleReport, *, drawn: bool) -> list[StatsSection]:
-    """All of it; ``drawn``: with strips and sparklines, in columns."""
+def sections(report: CycleReport, width: int) -> list[StatsSection]:
+    """All of it, in columns of so many cells with strips and sparklines; 0: in sentences."""
     total = report.total
     if not total.turns:
         empty = (f"No turn was kept {_span(report)}.", *_left_out(report))
         return [StatsSection("Statistics", empty)]
     found = [
         StatsSection("Turns", tuple(_turns(report))),
-        StatsSection("From the prompt to", tuple(_loop(report, drawn))),
+        StatsSection("From the prompt to", tuple(_loop(report, width))),
         StatsSection("Waiting and working", tuple(_times(total))),
-        StatsSection("Weeks" if report.days > 1 else "Days", tuple(_periods(report, drawn))),
-        StatsSection("Speed", tuple(_speeds(report, drawn))),
+        StatsSection("Weeks" if report.days > 1 else "Days", tuple(_periods(report, width))),
+        StatsSection("Speed", tuple(_speeds(report, width))),
         StatsSection("How much faster it felt", tuple(_felt(report))),
     ]
     if left_out := tuple(_left_out(report)):
@@ -112,21 +114,35 @@ def _turns(report: CycleReport) -> Iterator[str]:
     yield f"{dollars(total.usd)} spent{unpriced if report.unpriced else ''}"
 
 
-def _loop(report: CycleReport, drawn: bool) -> Iterator[str]:
+def _loop(report: CycleReport, width: int) -> Iterator[str]:
     rows = [(words, getattr(report.loop, name)) for name, words in _LOOP]
     for words, one in rows:
         if not one.count:
-            yield f"{words:<16}  not measured yet" if drawn else f"{words}: not measured yet"
-        elif drawn:
-            yield (
-                f"{words:<16}{seconds(one.median):>9}   a tenth over {seconds(one.slow):<9}"
-                f" {counted(one.count, 'turn')}"
-            )
+            yield f"{words:<16}  not measured yet" if width else f"{words}: not measured yet"
+            continue
+        median, slow, count = seconds(one.median), _slow(one, seconds), counted(one.count, "turn")
+        if width:
+            yield _fitting(width, f"{words:<16}{median:>9}", f"   {slow:<24}", f" {count}")
         else:
-            yield (
-                f"{words}: median {seconds(one.median)}, a tenth over {seconds(one.slow)},"
-                f" {counted(one.count, 'turn')}"
-            )
+            yield ", ".join(filter(None, (f"{words}: median {median}", slow, count)))
+
+
+def _fitting(width: int, *columns: str) -> str:
+    """As many of the columns as there is room for, and the first one."""
+    row = columns[0]
+    for column in columns[1:]:
+        if len(row) + len(column.rstrip()) > width:
+            break
+        row += column
+    return row.rstrip()
+
+
+def _slow(one: Spread, say: Callable[[float | None], str], *, low: bool = False) -> str:
+    """What the slow ones are like; of a few there is no tenth, and of one nothing to say."""
+    if one.count == 1:
+        return ""
+    few, many = ("at least", "a tenth under") if low else ("at most", "a tenth over")
+    return f"{few if one.count <= _FEW else many} {say(one.slow)}"
 
 
 def _times(total: Period) -> Iterator[str]:
@@ -141,71 +157,81 @@ def _times(total: Period) -> Iterator[str]:
     yield f"working: turn to next prompt, without tests; a pause if over {PAUSE_S / 60:.0f} min"
 
 
-def _periods(report: CycleReport, drawn: bool) -> Iterator[str]:
+def _periods(report: CycleReport, width: int) -> Iterator[str]:
     shown = report.periods[-_MOST_PERIODS:]
     if len(shown) < len(report.periods):
-        turns = [float(one.turns) for one in report.periods]
-        marks = f" {sparkline(turns[-60:])}" if drawn else ""
-        yield f"the last {len(shown)} of {len(report.periods)} weeks; turns a week:{marks}"
+        turns, most = [float(one.turns) for one in report.periods], min(width - 14, 60)
+        yield f"the last {len(shown)} of {len(report.periods)} weeks"
+        if most > 0:
+            yield f"turns a week: {sparkline(turns[-most:])}"
     most_s = max(one.waiting_s + one.verifying_s + one.working_s for one in shown)
-    if drawn:
-        yield f"{'':<{_DAY + _STRIP_CELLS}}  turns   accepted     green      cost"
+    if width:
+        space = " " * (_DAY + _strip_cells(width))
+        yield _fitting(width, f"{space}  turns", "   accepted", "     green", "      cost")
     for one in shown:
-        if drawn:
-            yield _row(one, most_s)
+        if width:
+            yield _row(one, most_s, width)
         elif not one.turns:
             yield f"{one.day}: no turn"
         else:
             green = f"{one.greens:,} of {one.verdicts:,} green" if one.verdicts else "no verdict"
             said = (f"{one.accepted:,} of {counted(one.hunks, 'hunk')} accepted", green)
             yield f"{one.day}: {', '.join((counted(one.turns, 'turn'), *said, dollars(one.usd)))}"
-    if drawn and most_s:
+    if width and most_s:
         yield ", ".join(f"{mark} {words}" for mark, words in _STRIP)
 
 
-def _row(one: Period, most_s: float) -> str:
+def _row(one: Period, most_s: float, width: int) -> str:
+    first = f"{one.day:<{_DAY}}{_strip(one, most_s, _strip_cells(width))}"
     if not one.turns:
-        return f"{one.day:<{_DAY}}{'':<{_STRIP_CELLS}}  {'-':>5}"
-    accepted, green = f"{one.accepted:,}/{one.hunks:,}", f"{one.greens:,}/{one.verdicts:,}"
-    figures = f"{one.turns:>7,}{accepted:>11}{green if one.verdicts else '-':>10}"
-    return f"{one.day:<{_DAY}}{_strip(one, most_s)}{figures}{dollars(one.usd):>10}"
+        return f"{first}{'-':>{_TURNS}}"
+    accepted = f"{one.accepted:,}/{one.hunks:,}"
+    green = f"{one.greens:,}/{one.verdicts:,}" if one.verdicts else "-"
+    first += f"{one.turns:>{_TURNS},}"
+    return _fitting(width, first, f"{accepted:>11}", f"{green:>10}", f"{dollars(one.usd):>10}")
 
 
-def _strip(one: Period, most_s: float) -> str:
+def _strip_cells(width: int) -> int:
+    """How many there is room for beside the day and its turns."""
+    return max(min(_STRIP_CELLS, width - _DAY - _TURNS), 0)
+
+
+def _strip(one: Period, most_s: float, width: int) -> str:
     parts = (one.working_s, one.verifying_s, one.waiting_s)
     strip, ends = "", 0.0
     for (mark, _), value in zip(_STRIP, parts, strict=True):
         ends += value
-        cells = round(ends / most_s * _STRIP_CELLS) if most_s else 0
+        cells = round(ends / most_s * width) if most_s else 0
         strip += mark * (cells - len(strip))
-    return f"{strip:<{_STRIP_CELLS}}"
+    return f"{strip:<{width}}"
 
 
-def _speeds(report: CycleReport, drawn: bool) -> Iterator[str]:
+def _speeds(report: CycleReport, width: int) -> Iterator[str]:
     for one in report.paces[:_MOST_PACES]:
         where = " · ".join(filter(None, (one.model, one.endpoint, one.tier)))
         said = [counted(one.turns, "turn"), counted(one.tokens, "token"), dollars(one.usd)]
         yield f"{where}: {', '.join(said)}"
         yield f"  {_rates(one.tokens_s)}; {_firsts(one.ttft_s)}"
-        yield from _load(one, drawn)
+        yield from _load(one, drawn=width > 0)
     if len(report.paces) > _MOST_PACES:
         more = counted(len(report.paces) - _MOST_PACES, "other model")
         yield f"and {more}: duetto stats --json has all"
 
 
 def _rates(spread: Spread) -> str:
-    if spread.median is None or spread.slow is None:
+    if spread.median is None:
         return "tokens/s not measured"
-    return f"{spread.median:,.0f} tokens/s, a tenth under {spread.slow:,.0f}"
+    slow = _slow(spread, lambda rate: f"{rate or 0:,.0f}", low=True)
+    return ", ".join(filter(None, (f"{spread.median:,.0f} tokens/s", slow)))
 
 
 def _firsts(spread: Spread) -> str:
     if spread.median is None:
         return "TTFT not measured"
-    return f"TTFT {seconds(spread.median)}, a tenth over {seconds(spread.slow)}"
+    return ", ".join(filter(None, (f"TTFT {seconds(spread.median)}", _slow(spread, seconds))))
 
 
-def _load(pace: Pace, drawn: bool) -> Iterator[str]:
+def _load(pace: Pace, *, drawn: bool) -> Iterator[str]:
     """Whether the rate held at all hours, where there are some to compare."""
     told = {
         hour: one.median
@@ -267,7 +293,7 @@ def times(factor: float) -> str:
 
 
 def seconds(value: float | None) -> str:
-    """``84 ms``, ``2.7 s``, ``14 s``, ``12 min``, ``2 h 5 min``."""
+    """``84 ms``, ``2.7 s``, ``14 s``, ``1 min 24 s``, ``12 min``, ``2 h 5 min``."""
     if value is None:
         return "unknown"
     if not value:
@@ -276,6 +302,8 @@ def seconds(value: float | None) -> str:
         return f"{value * 1000:.0f} ms"
     if value < 59.5:
         return f"{value:.1f} s" if value < 9.95 else f"{value:.0f} s"
+    if (whole := round(value)) < 600:
+        return f"{whole // 60} min" + f" {whole % 60} s" * (whole % 60 > 0)
     minutes = round(value / 60)
     return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
 

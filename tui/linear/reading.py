@@ -307,9 +307,9 @@ class Recital:
         except StoreRefused as error:
             self._voice.say([inert(str(error))])
             return
-        told = sections(report, drawn=False)
-        lines = [f"{inert(line)}." for one in told for line in (f"{one.title}:", *one.lines)]
-        lines = [line.replace(":.", ":") for line in lines]
+        told = sections(report, width=0)
+        lines = [line for one in told for line in (f"{one.title}:", *one.lines)]
+        lines = [line if line[-1] in ".:" else f"{line}." for line in map(inert, lines)]
         self._voice.page(lines + [CONSENT] * (session.feeling.asks is None))
 
     def rewind(self, wanted: Rewind | None) -> None:

@@ -84,8 +84,7 @@ def measured(data_dir: Path, since_ms: int, until_ms: int = 0) -> CycleReport:
     """The statistics from then on, for a thread. Raises StoreRefused."""
     now_ms, place = until_ms or _now_ms(), _local_place()
     with open_store(data_dir) as base:
-        if since_ms <= 0:
-            since_ms = _first_ms(base, now_ms)
+        since_ms = max(since_ms, EARLIEST_MS) if since_ms > 0 else _first_ms(base, now_ms)
         starts, days = first_days(since_ms, now_ms, place)
         weeks = _whole_weeks(starts, since_ms, now_ms, place) if days > 1 else []
         missing = _missing(base, weeks)

@@ -14,7 +14,7 @@ from tui.engine.ports import SessionArchive
 from tui.engine.session import Session
 from tui.engine.stats_words import sections, since_asked
 from tui.errors import StoreRefused
-from tui.ui.screens.status import Parts, StatusScreen, paragraph
+from tui.ui.screens.status import INDENT, Parts, StatusScreen, paragraph
 
 
 class StatsScreen(StatusScreen):
@@ -50,7 +50,7 @@ class StatsScreen(StatusScreen):
         if isinstance(found, str):
             return Content.assemble(*paragraph(inert(found), "$muted", width)).rstrip("\n")
         parts: Parts = []
-        for section in sections(found, drawn=True):
+        for section in sections(found, width - len(INDENT)):
             parts.append((f"{section.title}\n", "bold $accent"))
             for line in section.lines:
                 parts += paragraph(inert(line), "$foreground", width)

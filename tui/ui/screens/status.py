@@ -31,7 +31,7 @@ from tui.ui.widgets.line_template import FIELDS, default_template
 
 Parts = list[Content | str | tuple[str, str]]
 """Text and the ``$token`` of its colour."""
-_INDENT = "  "
+INDENT = "  "
 Columns = tuple[tuple[str, int], ...]
 _COLUMNS: Columns = (("age", 7), ("round trip", 11), ("in", 9), ("out", 9))
 """Right-aligned figures behind endpoint, state and transport; cells."""
@@ -96,8 +96,8 @@ def _models(status: Status, width: int) -> Parts:
         now = "   answers now" if answers and width >= _BESIDE else ""
         asked = (status.effort_words(role), one_line(status.tiers.get(role, "")))
         effort = "".join(f" · {one}" for one in asked if one)
-        room = width - len(_INDENT) - 8 - len(effort) - len(now)
-        parts.append((f"{_INDENT}{ROLE_GLYPHS[role]} {role:<6}", f"bold ${role}"))
+        room = width - len(INDENT) - 8 - len(effort) - len(now)
+        parts.append((f"{INDENT}{ROLE_GLYPHS[role]} {role:<6}", f"bold ${role}"))
         parts.append((clip(name, room), "$foreground" if answers else "$muted"))
         parts += [(effort, "$muted"), (now, "$faint")]
         parts.append("\n")
@@ -113,7 +113,7 @@ def _models(status: Status, width: int) -> Parts:
     return parts
 
 
-def paragraph(words: str, colour: str, width: int, indent: str = _INDENT) -> Parts:
+def paragraph(words: str, colour: str, width: int, indent: str = INDENT) -> Parts:
     """A sentence, wrapped."""
     rows = breaks(words, max(width - len(indent), _LEAST_WORDS))
     return [(f"{indent}{words[start:end]}\n", colour) for start, end in rows]
@@ -146,7 +146,7 @@ def _connection(status: Status, endpoint: str) -> Parts:
 
 def _served(status: Status, asked: str, width: int) -> Parts:
     """What the server says it used, if it said so."""
-    indent = f"{_INDENT}{'':8}"
+    indent = f"{INDENT}{'':8}"
     served, tier = one_line(status.served_model), one_line(status.served_tier)
     if not served:
         words = clip("the server has not said what it uses", width - len(indent))
@@ -185,7 +185,7 @@ def _abilities(can: Abilities, width: int) -> Parts:
     colours = {True: "$success", False: "$warning", None: "$faint"}
     parts: Parts = []
     for row in rows:
-        parts.append(_INDENT)
+        parts.append(INDENT)
         for name, able in row:
             said = words[able] if beside == 1 else f"{words[able]:<18}"
             parts += [(f"{name:<11}", "$muted"), (said, colours[able])]
@@ -195,12 +195,12 @@ def _abilities(can: Abilities, width: int) -> Parts:
 
 def _table(sockets: Sequence[SocketView], width: int) -> Parts:
     """Figures in columns where there is room for them, else in words below the endpoint."""
-    fixed = len(_INDENT) + _STATE + _TRANSPORT + sum(cells for _, cells in _COLUMNS)
+    fixed = len(INDENT) + _STATE + _TRANSPORT + sum(cells for _, cells in _COLUMNS)
     columns = _COLUMNS if width >= fixed + _LEAST_NAME else ()
-    room = width - fixed if columns else width - len(_INDENT) - _STATE - _TRANSPORT
+    room = width - fixed if columns else width - len(INDENT) - _STATE - _TRANSPORT
     longest = max(cell_len(one_line(socket.endpoint)) for socket in sockets) + 2
     name = min(max(longest, _LEAST_NAME), _MOST_NAME, max(room, _LEAST_NAME))
-    head = f"{_INDENT}{'endpoint':<{name}}{'state':<{_STATE}}{'over':<{_TRANSPORT}}"
+    head = f"{INDENT}{'endpoint':<{name}}{'state':<{_STATE}}{'over':<{_TRANSPORT}}"
     head += "".join(f"{title:>{cells}}" for title, cells in columns)
     parts: Parts = [(f"{head.rstrip()}\n", "$faint")]
     counted_for: set[str] = set()
@@ -222,7 +222,7 @@ def _row(socket: SocketView, name: int, columns: Columns) -> Parts:
         f"{figure:>{width}}" for figure, (_, width) in zip(_figures(socket), columns, strict=False)
     )
     return [
-        (f"{_INDENT}{shown}{' ' * (name - cell_len(shown))}", "$foreground"),
+        (f"{INDENT}{shown}{' ' * (name - cell_len(shown))}", "$foreground"),
         (f"{state:<{_STATE}}", colour),
         (transport, "$foreground" if plain else "$warning"),
         (f"{cells}\n", "$foreground"),
@@ -259,7 +259,7 @@ def _below(said: Iterable[tuple[str, str]], width: int) -> Parts:
     for title, words in said:
         head = title
         for start, end in breaks(words, width - 11):
-            parts.append((f"{_INDENT}  {head:<7}", "$faint"))
+            parts.append((f"{INDENT}  {head:<7}", "$faint"))
             parts.append((f"{words[start:end]}\n", "$muted"))
             head = ""
     return parts
@@ -369,8 +369,8 @@ class SkillsScreen(StatusScreen):
         for words in lines or ["No skill was found (docs/project.md says where)."]:
             name, _, rest = words.partition(": ")
             colour = "bold $foreground" if rest else "$muted"
-            parts.append((f"{_INDENT}{clip(name, width - 2)}\n", colour))
-            parts += paragraph(rest, "$muted", width, 2 * _INDENT) if rest else []
+            parts.append((f"{INDENT}{clip(name, width - 2)}\n", colour))
+            parts += paragraph(rest, "$muted", width, 2 * INDENT) if rest else []
         return Content.assemble(*parts).rstrip("\n")
 
 
