@@ -311,6 +311,24 @@ async def test_its_commands_ask_in_the_tray_and_not_in_the_prompt(world: World) 
     assert world.runner.commands == []
 
 
+async def test_a_second_yes_does_not_allow_what_was_not_shown_yet(world: World) -> None:
+    model = await delegated(world)
+    model.call("shell", {"command": "make one"}, "c1")
+    model.call("shell", {"command": "rm -r build"}, "c2")
+    model.complete()
+    await settle()
+    ask = view(world).ask
+    assert ask is not None
+    assert ask.command == "make one"
+    for _ in range(2):  # a key that bounces, before the screen has painted what is asked next
+        world.session.submit(intents.TendDelegate(1, "answer", ask.choices[0], ask.id))
+        await settle()
+    assert world.runner.commands == ["make one"]
+    ask = view(world).ask
+    assert ask is not None
+    assert ask.command == "rm -r build"
+
+
 async def test_it_is_paused_told_something_and_goes_on(world: World) -> None:
     model = await delegated(world)
     await tend(world, "pause")

@@ -294,12 +294,12 @@ class Delegates:
             case "pause":
                 submit(intents.Interrupt())
                 return
-            case "answer" if status.asks:
-                ask = status.asks[0]
-                submit(intents.Answer(ask.id, intent.words or ask.choices[-1], intent.words))
-                return
             case "answer":
-                self._refuse(f"d{one.view.number} asks nothing")
+                ask = next((ask for ask in status.asks if intent.ask in (0, ask.id)), None)
+                if ask is not None:
+                    submit(intents.Answer(ask.id, intent.words or ask.choices[-1], intent.words))
+                elif not intent.ask:
+                    self._refuse(f"d{one.view.number} asks nothing")
                 return
             case "tell" if status.busy:
                 submit(intents.Steer(intent.words))

@@ -415,6 +415,8 @@ class TendDelegate(Intent, frozen=True):
     what: Tending
     words: str = ""
     """What it is told, or the answer to what it asks (empty: the refusal)."""
+    ask: int = 0
+    """The question that was shown, by its id: no other one is answered; 0: what it asks now."""
 
 
 class ShowContext(Intent, frozen=True):

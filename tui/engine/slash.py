@@ -425,9 +425,9 @@ def _tasks(argument: str, status: Status) -> Intent | str | None:
         )
     if words and not takes:
         return f"/tasks {word} takes nothing behind {name}."
-    if word == "yes":
-        asks = (one.ask for one in status.delegates if one.number == int(number[:9]))
-        words = next((ask.choices[0] for ask in asks if ask is not None), "")
+    asks = (one.ask for one in status.delegates if one.number == int(number[:9]))
+    if word == "yes" and (ask := next(asks, None)) is not None:
+        return TendDelegate(int(number[:9]), what, ask.choices[0], ask.id)
     return TendDelegate(int(number[:9]), what, words.strip())
 
 

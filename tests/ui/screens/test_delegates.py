@@ -102,7 +102,7 @@ async def test_a_question_waits_in_the_header_and_takes_no_keys() -> None:
         await pilot.press("backspace")
         await opened(session, app, pilot, *session.status.delegates)
         await pilot.press("y")
-        assert session.intents == [TendDelegate(1, "answer", "Run it")]
+        assert session.intents == [TendDelegate(1, "answer", "Run it", ASK.id)]
         await pilot.press("n", "w")
         assert app.bench.prompt_box.prompt.text == "/tasks no d1 w"
 

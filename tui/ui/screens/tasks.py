@@ -121,15 +121,13 @@ class TasksScreen(KeyedScreen[Beside | str | None]):
     def action_answer(self, yes: bool) -> None:
         """Answer what it asks; with a refusal go words, from the prompt."""
         chosen = self._list.chosen
-        if not isinstance(chosen, DelegateView) or chosen.ask is None:
+        if not isinstance(chosen, DelegateView) or (ask := chosen.ask) is None:
             return
-        if yes:
-            answer = TendDelegate(chosen.number, "answer", chosen.ask.choices[0])
-            self._session.submit(answer)
-        elif chosen.ask.takes_words:
+        if not yes and ask.takes_words:
             self.dismiss(f"/tasks no d{chosen.number} ")
         else:
-            self._session.submit(TendDelegate(chosen.number, "answer"))
+            words = ask.choices[0] if yes else ""
+            self._session.submit(TendDelegate(chosen.number, "answer", words, ask.id))
 
     def _take_up(self) -> None:
         """All of them as they are now; the one that was lit stays lit."""
