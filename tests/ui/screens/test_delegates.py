@@ -80,6 +80,21 @@ async def test_one_of_an_earlier_session_leads_to_it() -> None:
         assert app.bench.prompt_box.prompt.text == "/resume 7f3k2m00"
 
 
+async def test_the_one_that_is_lit_stays_lit_where_others_have_its_number() -> None:
+    session = ScriptedSession()
+    words = ("port the parser", "rename it", "write tests")
+    left = [LeftDelegate(f"7f3k2m0{at}", 1, said, done=False) for at, said in enumerate(words)]
+    session.status.left = left
+    async with running(session, size=(80, 24)) as (app, pilot):
+        await opened(session, app, pilot)
+        await pilot.press("down")
+        session.status.left = left[:2]
+        session.state.restated()
+        await settled(session, pilot)
+        await pilot.press("enter")
+        assert app.bench.prompt_box.prompt.text == "/resume 7f3k2m01"
+
+
 async def test_what_is_told_to_one_is_typed_in_the_prompt() -> None:
     session = ScriptedSession()
     async with running(session) as (app, pilot):

@@ -25,6 +25,11 @@ Beside = DelegateView | TaskView | LeftDelegate
 """What goes on beside the conversation."""
 
 
+def _name(one: Beside) -> tuple[type, str, int]:
+    """What tells one from all others: delegates of several earlier sessions have one number."""
+    return type(one), one.session if isinstance(one, LeftDelegate) else "", one.number
+
+
 class TaskList(PickList[Beside]):
     """One a row: its number, the command or prompt, how it is with it."""
 
@@ -135,12 +140,9 @@ class TasksScreen(KeyedScreen[Beside | str | None]):
         items: list[Beside] = [*status.delegates, *status.left, *status.tasks]
         if items != self._items:
             self._items = items
-            same = (
-                at
-                for at, one in enumerate(items)
-                if chosen is not None and type(one) is type(chosen) and one.number == chosen.number
-            )
-            self.show(items, next(same, 0))
+            names = [_name(one) for one in items]
+            lit = None if chosen is None else _name(chosen)
+            self.show(items, names.index(lit) if lit in names else 0)
         self.lit()
 
     def lit(self) -> None:
