@@ -14,8 +14,9 @@ from tests.support.scripted_session import FILES, ScriptedSession
 from tui.core.files import summed
 from tui.engine.notices import Notices
 from tui.ui.app import DuettoApp
+from tui.ui.file_search import SLICE
 from tui.ui.files.file_tree import FileTree
-from tui.ui.files.finder import FoundList
+from tui.ui.files.finder import FileFinder, FoundList
 
 WIDE, ROOMY, NARROW = (170, 40), (120, 36), (80, 24)
 
@@ -100,6 +101,19 @@ async def test_what_is_no_text_says_what_it_is() -> None:
         await s.press("ctrl+o", *"boat")
         shown = s.app.screen.query_one(FoundList).render_line(0).text
         assert shown.split() == ["▸", "boat.png", "PNG", "image,", "34.1", "kB"]
+
+
+async def test_an_arrow_while_files_are_looked_for_moves_in_those_that_fit() -> None:
+    async with seat(files={f"unit_{n}.py": "" for n in range(3 * SLICE)}) as s:
+        await s.press("ctrl+o", *"unit_2")
+        finder = s.app.screen
+        assert isinstance(finder, FileFinder)
+        finder.look_for("unit_29")
+        finder.action_step(1)
+        await settled(s.session, s.pilot)
+        found = finder.query_one(FoundList)
+        assert found.chosen is found._items[1]
+        assert found.chosen.path.startswith("unit_29")
 
 
 async def test_letters_filter_and_escape_goes_back_step_by_step() -> None:

@@ -10,6 +10,7 @@ from tests.support import scripted_app
 from tests.support.fake_session import FakeSession
 from tests.support.tables import each
 from tests.ui.editor.test_pane import FILES, count_of, cursor_of, pane, session_of
+from tui.core.outline import CHUNK
 from tui.core.text.buffer import Buffer
 from tui.ui.editor.pane import EditorPane
 from tui.ui.editor.view import View
@@ -204,3 +205,27 @@ async def test_the_editor_moves_along_and_esc_goes_back() -> None:
         rows = [screen._list.render_line(y).text for y in range(screen._list.size.height)]
         assert any("def third" in row and row.rstrip().endswith("83") for row in rows)
         await pilot.press("escape")
+
+
+FILES["long.py"] = "".join(f"def one_{number}():\n    pass\n" for number in range(3 * CHUNK))
+
+
+@each("keys, lit", [(["down", "down"], "one_2"), ([*"one_1", "down"], "one_10"), ([], "one_0")])
+async def test_the_symbol_that_a_key_lit_stays_lit_while_others_are_found(
+    keys: list[str], lit: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tui.ui.finding.outline._SLICE_S", 0.0)
+    monkeypatch.setattr("tui.ui.finding.outline._PAUSE_S", 3600.0)
+    async with pane("long.py") as (p, pilot):
+        await pilot.press("ctrl+t")
+        screen = p.app.screen
+        assert isinstance(screen, OutlineScreen)
+        screen._collect()
+        await pilot.press("x", "backspace", *keys)
+        assert 0 < len(screen._all) < CHUNK
+        for _ in range(9):
+            screen._collect()
+        assert len(screen._all) == 3 * CHUNK
+        assert screen._list.chosen.name == lit
+        await pilot.press("enter")
+        assert p.editor.view.buffer.lines[p.editor.view.cursor.position[0]] == f"def {lit}():"

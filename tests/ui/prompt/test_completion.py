@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable
 
 from textual.widgets import TextArea
 
 from tests.support.tables import each
 from tui.engine.notices import Status
+from tui.ui.file_search import SLICE
 from tui.ui.prompt.completion import Completer
 
 
@@ -91,6 +93,20 @@ def test_what_is_closed_stays_closed_until_the_next_word() -> None:
     assert [item.shown for item in completer.items] == ["a/cache.py"]
     completer.keep_silent()
     assert completer.items == []
+
+
+async def test_an_arrow_while_files_are_looked_for_selects_of_those_that_are_found() -> None:
+    draft, completer = typed("@u", "u", *(f"unit_{n}.py" for n in range(3 * SLICE)))
+    found = asyncio.Event()
+    completer.on_change = found.set
+    await found.wait()
+    write(draft, "@unit_29")
+    completer.look()
+    assert completer.step(1)
+    for _ in range(9):  # turns of a search that goes on
+        await asyncio.sleep(0)
+    assert completer.selected is completer.items[1]
+    assert completer.selected.shown.startswith("unit_29")
 
 
 @each("text, sure", [("/cle", True), ("/clr", False), ("/t", False), ("/theme pap", False)])

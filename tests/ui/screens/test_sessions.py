@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import signal
 import time
 from collections.abc import Iterable
@@ -40,6 +41,19 @@ class Kept:
         raise StoreRefused(f"no session is called {session_id!r}")
 
 
+class Busy(Kept):
+    """Words are looked for until it is free again."""
+
+    def __init__(self, *lines: SessionLine) -> None:
+        super().__init__(*lines)
+        self.free = asyncio.Event()
+
+    async def sessions(self, words: str = "", folder: str = "") -> list[SessionLine]:
+        if words:
+            await self.free.wait()
+        return await super().sessions(words, folder)
+
+
 LINES = (
     line("7f3k2m00", "this one"),
     line("7f3k2m11", "make the \x1b[31mcache safe", open_hunks=2),
@@ -70,6 +84,21 @@ async def test_it_lists_looks_for_words_and_leads_to_one(session: ScriptedSessio
         await until(pilot, lambda: len([one for one in texts(rows) if one]) == 1)
         await pilot.press("enter")
         await until(pilot, lambda: app.leaving.onward == Onward("7f3k2m11"))
+
+
+async def test_enter_behind_words_goes_on_with_one_that_has_them(session: ScriptedSession) -> None:
+    found = [line(f"7f3k2m3{number}", "write docs") for number in range(3)]
+    session.kept = store = Busy(*LINES, *found)
+    async with running(session, size=(80, 24)) as (app, pilot):
+        app.bench.slash.run("/resume")
+        await until(pilot, lambda: isinstance(app.screen, SessionsScreen))
+        rows = app.screen.query_one(SessionList)
+        await until(pilot, lambda: rows.chosen is not None)
+        await pilot.press(*"docs", "down", "enter")
+        assert app.leaving.onward is None
+        assert isinstance(app.screen, SessionsScreen)
+        store.free.set()
+        await until(pilot, lambda: app.leaving.onward == Onward("7f3k2m31"))
 
 
 async def test_by_its_id_and_one_that_runs_elsewhere(session: ScriptedSession) -> None:

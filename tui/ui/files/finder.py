@@ -137,10 +137,18 @@ class FileFinder(PickScreen[ChosenFile | None]):
         self._list.sizes |= await self._sizes(wanted)
         self._list.refresh()
 
-    def action_take(self) -> None:
-        """Open what is lit."""
+    def action_step(self, rows: int) -> None:
+        """Light another of those that fit what is typed now."""
+        self._end_search()
+        super().action_step(rows)
+
+    def _end_search(self) -> None:
         if (sieve := self._search.end()) is not None:
             self._show(found_in(sieve))
+
+    def action_take(self) -> None:
+        """Open what is lit."""
+        self._end_search()
         chosen = self._list.chosen
         if chosen is None:
             return

@@ -138,9 +138,10 @@ class OutlineScreen(PickScreen[Symbol | None]):
 
     def look_for(self, words: str) -> None:
         """Show what fits, the first of it in the editor."""
+        self._moved = False
         self._filter()
         if words:
-            self.lit()
+            self._show()
 
     def action_take(self) -> None:
         """Stay there."""
@@ -148,8 +149,12 @@ class OutlineScreen(PickScreen[Symbol | None]):
             self.dismiss(self._now(chosen))
 
     def lit(self) -> None:
-        """Show it in the editor."""
+        """It was lit by a key, and stays so while others are found."""
         self._moved = True
+        self._show()
+
+    def _show(self) -> None:
+        """Show it in the editor."""
         if (chosen := self._list.chosen) is not None:
             self._look(self._now(chosen))
 
@@ -187,15 +192,21 @@ class OutlineScreen(PickScreen[Symbol | None]):
                 break
         if self._timer is not None:
             self._timer.stop()
-        self._filter()
+        if self._moved:
+            self._filter()
+        else:
+            self.look_for(self._field.value)
         self._tell(done=True)
 
     def _filter(self) -> None:
         """Show what fits; with nothing typed the symbol that the cursor is in is lit."""
-        words = self._field.value
+        words, lit = self._field.value, self._list.chosen
         found = ranked(words, self._all)
         at = 0
-        if not words and not self._moved:
+        if self._moved and lit is not None:
+            same = (at for at, symbol in enumerate(found) if symbol.name == lit.name)
+            at = min(same, key=lambda at: abs(found[at].line - lit.line), default=0)
+        elif not words:
             at = sum(symbol.line <= self._line for symbol in found) - 1
         self._list.show(found, max(at, 0))
         self._tell(done=True)

@@ -417,18 +417,19 @@ class Completer:
         self.show(None, [], 0)
         return True
 
-    def step(self, rows: int) -> None:
-        """Select another one; behind the last is the first."""
+    def step(self, rows: int) -> bool:
+        """Select another one; behind the last is the first. False: nothing is offered."""
+        self._end_search()
         if self.items:
             self.at = (self.at + rows) % len(self.items)
             self._chosen = True
-        self.on_change()
+            self.on_change()
+        return bool(self.items)
 
     def take(self, at: int | None = None) -> CompletionItem | None:
         """Put in the selected item, or the one at this place; returns which it was."""
         self.look()
-        if self.query is not None and self._searching and (sieve := self._files.end()) is not None:
-            self._found(self.query, sieve)
+        self._end_search()
         if at is not None and at < len(self.items):
             self.at = at
         item, query = self.selected, self.query
@@ -437,6 +438,11 @@ class Completer:
         self._put_in(item, query)
         self.look()
         return item
+
+    def _end_search(self) -> None:
+        """Have all that fits what is typed now: a key is about that, not about a list before."""
+        if self.query is not None and self._searching and (sieve := self._files.end()) is not None:
+            self._found(self.query, sieve)
 
     def show(self, query: CompletionQuery | None, items: list[CompletionItem], total: int) -> None:
         """Offer these; ``total`` counts those that are left out, too."""

@@ -485,11 +485,11 @@ class PromptArea(TextArea):
 
     def _older(self) -> bool:
         self.look()
-        if self.completer.items:
-            self.completer.step(-1)
-        elif self.cursor_location[0] > 0:
+        if self.completer.step(-1):
+            return True
+        if self.cursor_location[0] > 0:
             return False
-        elif self.waiting and not self.text and not self.editing:
+        if self.waiting and not self.text and not self.editing:
             self.post_message(QueueWanted())
         else:
             self._walk(-1)
@@ -497,11 +497,11 @@ class PromptArea(TextArea):
 
     def _newer(self) -> bool:
         self.look()
-        if self.completer.items:
-            self.completer.step(1)
-        elif self.cursor_location[0] < self.document.line_count - 1:
+        if self.completer.step(1):
+            return True
+        if self.cursor_location[0] < self.document.line_count - 1:
             return False
-        elif not self._walk(1) and not self.text and len(self.suggestions) > 1:
+        if not self._walk(1) and not self.text and len(self.suggestions) > 1:
             self._suggestion += 1
             self._show_suggestion()
             self.post_message(DraftChanged())

@@ -6,6 +6,8 @@ In the list of all sessions what is typed is looked for in all that was said.
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
+from functools import partial
 
 from rich.cells import cell_len
 from textual.app import App
@@ -56,9 +58,23 @@ class SessionsScreen(PickScreen[SessionLine | None]):
         self._list: SessionList = SessionList()
         self._lit.display = True
         self._status.update("looking…")
+        self._looks = False
+        """The store was asked for others than those that are shown."""
+        self._keys: list[Callable[[], None]] = []
+        """What was pressed meanwhile: it is about those."""
+
+    def action_step(self, rows: int) -> None:
+        """Light another one."""
+        if self._looks:
+            self._keys.append(partial(self.action_step, rows))
+        else:
+            super().action_step(rows)
 
     def action_take(self) -> None:
         """Go on with what is lit."""
+        if self._looks:
+            self._keys.append(self.action_take)
+            return
         if self._list.chosen is None:
             return
         if isinstance(self.app, TerminalApp):
@@ -67,6 +83,7 @@ class SessionsScreen(PickScreen[SessionLine | None]):
 
     def look_for(self, words: str) -> None:
         """Ask the store for those that have these words."""
+        self._looks, self._keys = True, []
         self.run_worker(self._found(words), name="looking for sessions", exclusive=True)
 
     async def _found(self, words: str) -> None:
@@ -74,6 +91,7 @@ class SessionsScreen(PickScreen[SessionLine | None]):
             lines = await self._archive.sessions(words)
         except StoreRefused as error:
             self._status.update(one_line(str(error)))
+            self._looks = False
             return
         lines = [line for line in lines if line.id != self._here]
         self._list.now_ms = int(time.time() * 1000)
@@ -83,6 +101,9 @@ class SessionsScreen(PickScreen[SessionLine | None]):
         ways = f"{count} · ↑↓ choose · Enter go on · Esc leave"
         self._status.update(ways if lines else f"{none} · Esc leave")
         self.lit()
+        self._looks = False
+        for key in self._keys:
+            key()
 
     def lit(self) -> None:
         """What there is no room for in the row."""
