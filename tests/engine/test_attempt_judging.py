@@ -65,9 +65,13 @@ async def test_each_is_judged_beside_what_the_user_saved_meanwhile_in_its_file()
 
 
 class OnePort(Judge):
-    """Tests of which one holds a port, that no other run may hold then."""
+    """Tests of which one holds a port, that no other run may hold then.
+
+    Behind the run without any attempt the first one goes on when another runs beside it.
+    """
 
     live = most = 0
+    met: asyncio.Event
 
     async def run(
         self,
@@ -78,6 +82,10 @@ class OnePort(Judge):
     ) -> RunResult:
         self.live += 1
         self.most = max(self.most, self.live)
+        if self.most > 1:
+            self.met.set()
+        elif self.seen:
+            await self.met.wait()
         for _ in range(20):
             await asyncio.sleep(0)
         try:
@@ -91,7 +99,7 @@ async def test_tests_that_disturb_each_other_are_run_alone() -> None:
     judge = OnePort(
         stand.world.files.data, lambda files: wrong(files) + ["test_port"] * (judge.live > 1)
     )
-    judge.output = []
+    judge.output, judge.met = [], asyncio.Event()
     stand.world.ports.runner, stand.world.ports.side_by_side = judge, 3
     await stand.asks("3 --all make it one")
     for number, patch in enumerate((change(0), change(0) + change(2), change(4)), 1):

@@ -56,6 +56,8 @@ class Judge(FakeRunner):
         failed = ["test_a"] if taken else self.failing(files)
         await asyncio.sleep(0)
         try:
+            for _ in range(3 * self.port):  # what is made ready in the thread begins beside it
+                await asyncio.to_thread(lambda: None)
             await super().run(command, output, deadline_s, how)
         finally:
             self.running -= 1
