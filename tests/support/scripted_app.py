@@ -8,7 +8,9 @@ from contextlib import asynccontextmanager
 from time import monotonic
 from typing import Any
 
+from textual import app as textual_app
 from textual import pilot as textual_pilot
+from textual._context import active_app
 from textual._wait import wait_for_idle
 from textual.pilot import Pilot
 
@@ -36,7 +38,7 @@ tests/test_cache.py:14: AssertionError
 
 
 async def _idle(min_sleep: float = 0.02, max_sleep: float = 1.0) -> None:
-    """Textual's, and then until the loop has nothing to do.
+    """Textual's, and then until the loop has nothing to do and the screen nothing to paint.
 
     It takes a process that a busy machine gives no time for one that has nothing to do.
     """
@@ -44,11 +46,23 @@ async def _idle(min_sleep: float = 0.02, max_sleep: float = 1.0) -> None:
     loop: Any = asyncio.get_running_loop()
     for _ in range(1000):
         await asyncio.sleep(0)
-        if not loop._ready:
+        if loop._ready:
+            continue
+        if not _is_due(active_app.get(None)):
             break
+        await asyncio.sleep(0.001)
 
 
-textual_pilot.wait_for_idle = _idle
+def _is_due(app: Any) -> bool:
+    """A frame, a layout or a repaint comes by itself."""
+    stack = [] if app is None else app._screen_stack
+    frame, screen = getattr(app, "_frame", None), stack[-1] if stack else None
+    return (frame is not None and frame._handle is not None) or (
+        screen is not None and getattr(screen, "_due", None) is not None
+    )
+
+
+textual_app.wait_for_idle = textual_pilot.wait_for_idle = _idle
 
 
 def scripted_app(session: ScriptedSession, theme_name: str = "dusk") -> DuettoApp:

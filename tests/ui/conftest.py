@@ -2,9 +2,21 @@
 
 from __future__ import annotations
 
+import importlib
+
 import pytest
 
 from tests.support.scripted_session import ScriptedSession
+from tui.ui.editor import cursor, editing
+
+importlib.import_module("tests.support.scripted_app")  # with it pilots wait until all is painted
+
+
+@pytest.fixture(autouse=True)
+def no_hurry(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A busy machine changes nothing of what is typed and clicked."""
+    monkeypatch.setattr(editing, "PAUSE_S", 60.0)
+    monkeypatch.setattr(cursor, "DOUBLE_CLICK_S", 60.0)
 
 
 @pytest.fixture
