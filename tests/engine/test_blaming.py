@@ -224,7 +224,7 @@ async def test_a_module_that_a_hunk_took_away_is_blamed_on_it() -> None:
 async def test_runs_that_disturb_each_other_are_seen_one_by_one(broken: tuple[int, ...]) -> None:
     """A port, or a database: what fails beside another run only is no fault of a hunk."""
     world, judge = judged(20, lambda files: ["test_a"] if has(files, *broken) else [], width=3)
-    judge.port = True
+    judge.port, judge.rounds = True, 3
     changes(world, *range(0, 20, 2))
     lines = (await blame(world)).text.splitlines()
     some = "hunk 7 breaks" if len(broken) == 1 else "hunks 2 and 7 together break"

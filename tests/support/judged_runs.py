@@ -36,6 +36,8 @@ class Judge(FakeRunner):
         """The tests fail only where all of them run."""
         self.port = False
         """The tests want one port: of runs side by side only the first passes."""
+        self.rounds = 0
+        """Of the thread, that each run takes: what is made ready there begins beside it."""
         self.running = 0
 
     async def run(
@@ -56,7 +58,7 @@ class Judge(FakeRunner):
         failed = ["test_a"] if taken else self.failing(files)
         await asyncio.sleep(0)
         try:
-            for _ in range(3 * self.port):  # what is made ready in the thread begins beside it
+            for _ in range(self.rounds):
                 await asyncio.to_thread(lambda: None)
             await super().run(command, output, deadline_s, how)
         finally:
