@@ -365,6 +365,24 @@ async def test_what_passed_before_esc_waits_to_be_taken() -> None:
     assert stand.text().startswith("x0 = 1\n")
 
 
+async def test_while_others_run_nothing_is_said_of_those_before_them() -> None:
+    stand = Stand()
+    await stand.asks("2 make it one")
+    await stand.answers(1, change(0))
+    await stand.rests()
+    await stand.asks("2 make it two")
+    assert stand.attempts.words().splitlines()[0] == "2 attempts: make it two"
+    stand.session.submit(intents.StopCommand())
+    await stand.rests()
+    wanted = read_plan("2 make it three")
+    assert isinstance(wanted, AttemptPlan)
+    stand.session.submit(intents.MakeAttempts(wanted))
+    stand.session.submit(intents.StopCommand())
+    await stand.rests()
+    assert stand.attempts.words() == "stopped before one began: make it three"
+    assert notes(stand.world)[-1] == stand.attempts.words()
+
+
 async def test_one_is_stopped_and_the_others_go_on() -> None:
     stand = Stand()
     await stand.asks("2 make it one")

@@ -226,7 +226,7 @@ class Attempts:
                 self.begin(plan)
             case intents.StopAttempts() if not self.active:
                 self._state.warn("No attempts run", "/attempts show lists the last ones")
-            case intents.StopAttempts(number) if number > len(self.rows) > 0:
+            case intents.StopAttempts(number) if number > len(self.rows):
                 self._state.warn(f"There is no attempt {number}", "/attempts show lists them")
             case intents.StopAttempts(number):
                 self.stop(number)
@@ -254,6 +254,7 @@ class Attempts:
         self._stopped, self.race, self._said_begin = False, wanted.race, False
         self._taken = TakenHunks(self._state.workspace)
         self.prompt, self.asked = text, brief.strip().partition("\n")[0]
+        self.said = f"beginning: {self.asked}"
         work = self._run(wanted, text)
         self._task = self._services.supervisor.start(work, "attempts")
         self._task.add_done_callback(self._over)
@@ -270,9 +271,11 @@ class Attempts:
     def stop(self, number: int = 0) -> None:
         """End one of them, or all (0)."""
         chosen = [row for row in self.rows if number in (0, row.number)]
-        self._stopped |= self.active and not number
-        if not self.rows and self._task is not None:
+        if not (self.rows or self._stopped) and self._task is not None:
             self._task.cancel()
+            self.said = f"stopped before one began: {self.asked}"
+            self._state.note(0, inert(self.said))
+        self._stopped |= self.active and not number
         for row in chosen:
             self._end(row, "stopped")
 
@@ -378,6 +381,7 @@ class Attempts:
             Attempt(number, spec, throttle=wanted.side(number)[2])
             for number, spec in enumerate(specs, 1)
         ]
+        self.said = self._title
         self._say_progress()
         judge.begin()
         try:
@@ -562,7 +566,6 @@ class Attempts:
     def _conclude(self, wanted: AttemptPlan) -> None:
         """Say what came of it, and bring the winner home."""
         if self.race:
-            self.said = f"race: {self.asked}"
             self._state.note(0, self.words())
             return
         whole = not (self._why or self._stopped)
@@ -575,9 +578,14 @@ class Attempts:
             self.take(intents.TakeAttempt(winner.number), verify=True)
         self._tell(0 if winner is None else winner.number)
 
+    @property
+    def _title(self) -> str:
+        """What was asked of them."""
+        return f"{'race' if self.race else counted(len(self.rows), 'attempt')}: {self.asked}"
+
     def _words(self, wanted: AttemptPlan, winner: Result | None) -> str:
         usd = sum(row.meter.cost.turn_usd or 0.0 for row in self.rows)
-        told = [f"{counted(len(self.rows), 'attempt')}: {self.asked}"]
+        told = [self._title]
         if winner is not None:
             take = f": /attempts take {winner.number}" if self._stopped else ""
             told.append(f"{winner.number} wins{take}")
