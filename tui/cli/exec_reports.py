@@ -148,7 +148,7 @@ class DelegateStates:
 class TextReport:
     """The model's prose on stdout, everything else on stderr.
 
-    A terminal shows it as it comes. What else stdout is gets each text when it has ended: one that
+    A terminal shows it as it comes. A pipe or a file gets each text when it has ended: one that
     breaks off, and is said again, is not in it.
     """
 
