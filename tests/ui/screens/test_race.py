@@ -14,8 +14,7 @@ from tui.core.patches.bringing_home import LaneFile
 from tui.engine.attempts import Attempt, AttemptView
 from tui.engine.intents import MakeAttempts, StopAttempts, TakeAttempt
 from tui.engine.ports import RoleSpec
-from tui.ui.screens.attempts import AttemptScreen
-from tui.ui.screens.race import RaceScreen
+from tui.ui.screens.attempts import AttemptScreen, RaceScreen
 
 FAST, DEEP = RoleSpec("fast", "quick-1", "main"), RoleSpec("deep", "slow-1", "main", effort="high")
 

@@ -9,7 +9,7 @@ from tui.core.cycles import CycleReport
 from tui.engine.feeling import CONSENT
 from tui.engine.intents import Felt, SetAsking
 from tui.errors import StoreRefused
-from tui.ui.screens.stats import StatsScreen
+from tui.ui.screens.status import StatsScreen
 
 
 class Kept:

@@ -1,19 +1,26 @@
-"""The table of attempts while they run and afterwards; one of them looked into, or taken from."""
+"""Attempts while they run and afterwards: their table, one of them looked into, and a race.
+
+A race is two sides at one prompt side by side, with clocks.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import zip_longest
 from typing import ClassVar, Literal
 
+from rich.cells import cell_len
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
 
 from tui.core.files import counted
 from tui.core.inert_text import inert
-from tui.core.meter import dollars
+from tui.core.meter import MeterView, dollars
 from tui.core.patches.bringing_home import difference
-from tui.engine.attempts import Attempt, AttemptView, said_in, side_name
+from tui.engine.attempts import Attempt, AttemptView, clock_words, said_in, side_name
 from tui.engine.intents import Interrupt, StopAttempts, TakeAttempt
+from tui.engine.notices import Notices
 from tui.engine.session import Session
 from tui.ui import theme
 from tui.ui.finding.pick_list import KeyedScreen, PickList
@@ -165,7 +172,29 @@ class AttemptsScreen(KeyedScreen[Attempt | None]):
         self._status.update(f"Enter looks into it{take}{stop} · q back")
 
 
-class AttemptScreen(StatusScreen):
+Row = tuple[str, str]
+"""Words and the ``$token`` of their colour."""
+_COLOURS = {"+": "$success", "-": "$error", "=": "bold $accent"}
+
+
+class LiveScreen(StatusScreen):
+    """What attempts write, looked at more often than other reports: it may stream."""
+
+    def on_mount(self) -> None:
+        """Follow it."""
+        self.set_interval(TICK_S, self._follow)
+
+    def _follow(self) -> None:
+        if self.streams:
+            self.look()
+
+    @property
+    def streams(self) -> bool:
+        """Something more may come."""
+        return self._session.attempts.active
+
+
+class AttemptScreen(LiveScreen):
     """One attempt: what it came to, what it changed, and what its model says."""
 
     ABOUT: ClassVar[str] = "attempt"
@@ -182,10 +211,10 @@ class AttemptScreen(StatusScreen):
             who, kind = side_name(attempt), ""
         self.box.border_title = f"{kind}{attempt.number} · {who}"
 
-    def on_mount(self) -> None:
-        """It is looked at more often than others: it may stream."""
-        super().on_mount()
-        self.set_interval(TICK_S, self._follow)
+    @property
+    def streams(self) -> bool:
+        """Its model has not ended."""
+        return self._attempt.state != "over"
 
     def say_ways(self) -> None:
         """The keys of the screen itself."""
@@ -196,10 +225,6 @@ class AttemptScreen(StatusScreen):
         """Bring its change home, or one hunk of it."""
         hunks = (hunk,) if hunk else ()
         self._session.submit(TakeAttempt(self._attempt.number, hunks=hunks))
-
-    def _follow(self) -> None:
-        if self._attempt.state != "over":
-            self.look()
 
     def report(self, width: int) -> Content:
         """What is shown in rows of ``width`` cells."""
@@ -214,28 +239,143 @@ class AttemptScreen(StatusScreen):
                 ]
         for command in row.denied:
             parts.append((clip(f"  not allowed: {one_line(command)}", width) + "\n", "$warning"))
-        changes = row.changes if row.lane is None else row.lane.changes
-        for line in self._end_of([*difference(changes)]):
-            colour = COLOURS.get(line[:1], "$muted")
-            words = inert(line.removeprefix("=").expandtabs(4))
-            parts += [(f"{words[start:end]}\n", colour) for start, end in breaks(words, width)]
-        if said := said_by(row).strip():
-            parts.append(("\n", ""))
-            for line in self._end_of(said.split("\n")):
-                parts += paragraph(one_line(line), "$foreground", width, "")
+        changed, said = self._end_of(_changed(row)), self._end_of(_said(row))
+        blank = [("", "")] if said else []
+        rows = [*_wrapped(changed, width), *blank, *_wrapped(said, width)]
+        parts += [(f"{line}\n", colour) for line, colour in rows]
         return Content.assemble(*parts).rstrip("\n")
 
-    def _end_of(self, lines: list[str]) -> list[str]:
+    def _end_of(self, lines: list[Row]) -> list[Row]:
         """All lines; the last ones as long as more come, for all are laid out anew each time."""
         left = len(lines) - _STREAMED_LINES
-        if self._attempt.state == "over" or left <= 0:
+        if not self.streams or left <= 0:
             return lines
-        return [f"… {counted(left, 'more line')} when it is over", *lines[left:]]
+        return [(f"… {counted(left, 'more line')} when it is over", "$muted"), *lines[left:]]
 
 
-COLOURS = {"+": "$success", "-": "$error", "=": "bold $accent"}
+def _changed(row: Attempt) -> list[Row]:
+    """What it has made of files, up to now."""
+    return [
+        (inert(line.removeprefix("=").expandtabs(4)), _COLOURS.get(line[:1], "$muted"))
+        for line in difference(row.changes if row.lane is None else row.lane.changes)
+    ]
 
 
-def said_by(row: Attempt) -> str:
+def _said(row: Attempt) -> list[Row]:
     """What its model has said, up to now."""
-    return row.said if row.lane is None else said_in(row.lane)
+    said = (row.said if row.lane is None else said_in(row.lane)).strip()
+    return [(one_line(line), "$foreground") for line in said.split("\n")] if said else []
+
+
+def _wrapped(rows: Iterable[Row], room: int) -> Iterator[Row]:
+    for words, colour in rows:
+        yield from ((words[start:end], colour) for start, end in breaks(words, room))
+
+
+_BETWEEN = " │ "
+_LEAST_ROWS = 5
+
+
+class RaceScreen(LiveScreen):
+    """It follows both while they run; Esc stops them first, `1` and `2` take a side's change.
+
+    Left and right look into a side, which has the whole width then.
+    """
+
+    ABOUT: ClassVar[str] = "race"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,ctrl+c", "stop_or_leave", show=False, priority=True),
+        Binding("1", "take(1)", show=False),
+        Binding("2", "take(2)", show=False),
+        Binding("left,h", "look_into(1)", show=False, priority=True),
+        Binding("right,l", "look_into(2)", show=False, priority=True),
+    ]
+
+    def __init__(self, session: Session) -> None:
+        super().__init__(session)
+        self.box.border_title = f"race · {one_line(session.attempts.asked)}"
+
+    def sync(self, notices: Notices) -> None:
+        """Something changed; called once a frame."""
+        if notices.status:
+            self.say_ways()
+            self.look()
+
+    def say_ways(self) -> None:
+        """The keys of the screen itself."""
+        runs = self._session.attempts.active
+        ways = "Esc stops both · q back" if runs else f"c copies · {way_out(self)}"
+        self.box.border_subtitle = f"1 / 2 take a side's change · ← → look into it · {ways}"
+
+    def action_stop_or_leave(self) -> None:
+        """Stop the answer, or the race, that runs; else leave."""
+        if not stopped(self._session):
+            self.dismiss(None)
+
+    def action_take(self, number: int) -> None:
+        """Bring the change of one side home."""
+        self._session.submit(TakeAttempt(number))
+
+    def action_look_into(self, number: int) -> None:
+        """Have one side on the whole screen, with single hunks to take."""
+        for row in self._session.attempts.rows[number - 1 : number]:
+            self.app.push_screen(AttemptScreen(self._session, row))
+
+    def report(self, width: int) -> Content:
+        """Both in rows of ``width`` cells; while they run the end of what they write."""
+        views = self._session.attempts.views()[:2]
+        if not views:
+            return Content(self._session.attempts.said or "no race yet: /race PROMPT begins one")
+        room = (width - len(_BETWEEN)) // 2
+        heads = [list(_head(view, room)) for view in views]
+        rows = max(self.box.size.height - max(map(len, heads)) - 2, _LEAST_ROWS)
+        texts = [
+            _text(view, other, room, rows)
+            for view, other in zip(views, reversed(views), strict=True)
+        ]
+        columns = [
+            [*head, *[("", "")] * (max(map(len, heads)) - len(head)), *text]
+            for head, text in zip(heads, texts, strict=True)
+        ]
+        parts: Parts = []
+        for left, right in zip_longest(*columns, fillvalue=("", "")):
+            parts.append((left[0] + " " * (room - cell_len(left[0])), left[1]))
+            parts += [(_BETWEEN, "$faint"), (f"{right[0]}\n", right[1])]
+        return Content.assemble(*parts).rstrip("\n")
+
+
+def _head(view: AttemptView, room: int) -> Iterator[Row]:
+    """Who it is, its state and its clocks."""
+    row, result = view.attempt, view.attempt.result
+    yield clip(f"{row.number}  {side_name(row)}", room), "bold $accent"
+    colour = "$foreground" if row.state != "over" else "$success" if view.passes else "$muted"
+    if result is not None and result.verdict in ("failed", "timeout"):
+        colour = "$error"
+    yield from _wrapped([(one_line(view.words), colour)], room)
+    yield clip(_rate(view.meter), room), "$muted"
+    for name, at in clock_words(view):
+        yield clip(f"{name:<11} {at:>9}", room), "$foreground"
+    if view.added or view.removed:
+        yield clip(f"{'lines':<11} {f'+{view.added} −{view.removed}':>9}", room), "$muted"
+    if row.home:
+        yield from _wrapped([(one_line(f"taken: {row.home}"), "$success")], room)
+    yield "", ""
+
+
+def _rate(meter: MeterView) -> str:
+    """Tokens, and how fast they come."""
+    about, guessed = "~" * meter.tokens_estimated, "~" * meter.estimated
+    rate = "" if meter.tokens_s is None else f" · {guessed}{meter.tokens_s:,.0f} tok/s"
+    return f"{about}{meter.tokens:,} tok{rate}" if meter.tokens else ""
+
+
+def _text(view: AttemptView, other: AttemptView, room: int, rows: int) -> Sequence[Row]:
+    """What it writes, with a mark where the other one would be in it."""
+    row = view.attempt
+    changed = [(clip(words, room), colour) for words, colour in _changed(row)]
+    found = [*changed, *_wrapped(_said(row), room)]
+    if (share := view.ghost(other)) is not None:
+        is_here = "is here" if other.attempt.lane is not None else "was here"
+        mark = clip(f"◆ {side_name(other.attempt)} {is_here}", room)
+        found.insert(int(len(found) * share), (mark, "$warning"))
+    return found if row.lane is None else found[-rows:]

@@ -398,8 +398,7 @@ class TurnActions:
 
     def attempts(self, number: int = 0) -> None:
         """The attempts that run, or ran last; with a ``number`` that one is looked into."""
-        from tui.ui.screens.attempts import AttemptScreen, AttemptsScreen
-        from tui.ui.screens.race import RaceScreen
+        from tui.ui.screens.attempts import AttemptScreen, AttemptsScreen, RaceScreen
 
         if isinstance(self._screen.app.screen, AttemptsScreen | RaceScreen):
             return
@@ -416,7 +415,7 @@ class TurnActions:
 
     def _look_into(self, one: DelegateView) -> None:
         """The conversation of what is delegated, as long as it works."""
-        from tui.ui.screens.looking_in import LookingIn
+        from tui.ui.screens.tasks import LookingIn
 
         delegates = self._session.delegates
         session = delegates.session(one.number)
@@ -553,9 +552,9 @@ class SlashCommands:
             wanted = resume if name == "resume" else fork
             self._screen.app.call_later(wanted, self._screen.app, self._session, argument)
         elif name == "stats":
-            from tui.ui.screens.stats import show
+            from tui.ui.screens.status import show_stats
 
-            show(self._screen.app, self._session, argument)
+            show_stats(self._screen.app, self._session, argument)
         elif name in ("tree", "split"):
             self._screen.app.call_later(self._screen.run_action, f"command({name!r})")
         else:

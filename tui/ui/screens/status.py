@@ -1,4 +1,4 @@
-"""The status screen: models, what they can do and the sockets, looked at once a second."""
+"""Screens of text that is looked at once a second: the status, skills, the meter, statistics."""
 
 from __future__ import annotations
 
@@ -7,21 +7,26 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import ClassVar
 
 from rich.cells import cell_len
-from textual.app import ComposeResult
+from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
+from tui.core.cycles import CycleReport
 from tui.core.files import amount, counted
+from tui.core.inert_text import inert
 from tui.core.meter import PRICE_UNKNOWN, Cost, dollars
 from tui.core.wire.endpoint_facts import SocketView
 from tui.core.wire.rate_limits import sentences
+from tui.engine.feeling import CONSENT
 from tui.engine.intents import Role
 from tui.engine.notices import Status
-from tui.engine.ports import Abilities
+from tui.engine.ports import Abilities, SessionArchive
 from tui.engine.session import Session
+from tui.engine.stats_words import sections, since_asked
+from tui.errors import StoreRefused
 from tui.ui.conversation.views import ROLE_GLYPHS
 from tui.ui.keymap import way_out
 from tui.ui.styled_text import breaks, clip, clip_left, one_line
@@ -31,7 +36,7 @@ from tui.ui.widgets.line_template import FIELDS, default_template
 
 Parts = list[Content | str | tuple[str, str]]
 """Text and the ``$token`` of its colour."""
-INDENT = "  "
+_INDENT = "  "
 Columns = tuple[tuple[str, int], ...]
 _COLUMNS: Columns = (("age", 7), ("round trip", 11), ("in", 9), ("out", 9))
 """Right-aligned figures behind endpoint, state and transport; cells."""
@@ -96,8 +101,8 @@ def _models(status: Status, width: int) -> Parts:
         now = "   answers now" if answers and width >= _BESIDE else ""
         asked = (status.effort_words(role), one_line(status.tiers.get(role, "")))
         effort = "".join(f" · {one}" for one in asked if one)
-        room = width - len(INDENT) - 8 - len(effort) - len(now)
-        parts.append((f"{INDENT}{ROLE_GLYPHS[role]} {role:<6}", f"bold ${role}"))
+        room = width - len(_INDENT) - 8 - len(effort) - len(now)
+        parts.append((f"{_INDENT}{ROLE_GLYPHS[role]} {role:<6}", f"bold ${role}"))
         parts.append((clip(name, room), "$foreground" if answers else "$muted"))
         parts += [(effort, "$muted"), (now, "$faint")]
         parts.append("\n")
@@ -113,7 +118,7 @@ def _models(status: Status, width: int) -> Parts:
     return parts
 
 
-def paragraph(words: str, colour: str, width: int, indent: str = INDENT) -> Parts:
+def paragraph(words: str, colour: str, width: int, indent: str = _INDENT) -> Parts:
     """A sentence, wrapped."""
     rows = breaks(words, max(width - len(indent), _LEAST_WORDS))
     return [(f"{indent}{words[start:end]}\n", colour) for start, end in rows]
@@ -146,7 +151,7 @@ def _connection(status: Status, endpoint: str) -> Parts:
 
 def _served(status: Status, asked: str, width: int) -> Parts:
     """What the server says it used, if it said so."""
-    indent = f"{INDENT}{'':8}"
+    indent = f"{_INDENT}{'':8}"
     served, tier = one_line(status.served_model), one_line(status.served_tier)
     if not served:
         words = clip("the server has not said what it uses", width - len(indent))
@@ -185,7 +190,7 @@ def _abilities(can: Abilities, width: int) -> Parts:
     colours = {True: "$success", False: "$warning", None: "$faint"}
     parts: Parts = []
     for row in rows:
-        parts.append(INDENT)
+        parts.append(_INDENT)
         for name, able in row:
             said = words[able] if beside == 1 else f"{words[able]:<18}"
             parts += [(f"{name:<11}", "$muted"), (said, colours[able])]
@@ -195,12 +200,12 @@ def _abilities(can: Abilities, width: int) -> Parts:
 
 def _table(sockets: Sequence[SocketView], width: int) -> Parts:
     """Figures in columns where there is room for them, else in words below the endpoint."""
-    fixed = len(INDENT) + _STATE + _TRANSPORT + sum(cells for _, cells in _COLUMNS)
+    fixed = len(_INDENT) + _STATE + _TRANSPORT + sum(cells for _, cells in _COLUMNS)
     columns = _COLUMNS if width >= fixed + _LEAST_NAME else ()
-    room = width - fixed if columns else width - len(INDENT) - _STATE - _TRANSPORT
+    room = width - fixed if columns else width - len(_INDENT) - _STATE - _TRANSPORT
     longest = max(cell_len(one_line(socket.endpoint)) for socket in sockets) + 2
     name = min(max(longest, _LEAST_NAME), _MOST_NAME, max(room, _LEAST_NAME))
-    head = f"{INDENT}{'endpoint':<{name}}{'state':<{_STATE}}{'over':<{_TRANSPORT}}"
+    head = f"{_INDENT}{'endpoint':<{name}}{'state':<{_STATE}}{'over':<{_TRANSPORT}}"
     head += "".join(f"{title:>{cells}}" for title, cells in columns)
     parts: Parts = [(f"{head.rstrip()}\n", "$faint")]
     counted_for: set[str] = set()
@@ -222,7 +227,7 @@ def _row(socket: SocketView, name: int, columns: Columns) -> Parts:
         f"{figure:>{width}}" for figure, (_, width) in zip(_figures(socket), columns, strict=False)
     )
     return [
-        (f"{INDENT}{shown}{' ' * (name - cell_len(shown))}", "$foreground"),
+        (f"{_INDENT}{shown}{' ' * (name - cell_len(shown))}", "$foreground"),
         (f"{state:<{_STATE}}", colour),
         (transport, "$foreground" if plain else "$warning"),
         (f"{cells}\n", "$foreground"),
@@ -259,7 +264,7 @@ def _below(said: Iterable[tuple[str, str]], width: int) -> Parts:
     for title, words in said:
         head = title
         for start, end in breaks(words, width - 11):
-            parts.append((f"{INDENT}  {head:<7}", "$faint"))
+            parts.append((f"{_INDENT}  {head:<7}", "$faint"))
             parts.append((f"{words[start:end]}\n", "$muted"))
             head = ""
     return parts
@@ -369,8 +374,8 @@ class SkillsScreen(StatusScreen):
         for words in lines or ["No skill was found (docs/project.md says where)."]:
             name, _, rest = words.partition(": ")
             colour = "bold $foreground" if rest else "$muted"
-            parts.append((f"{INDENT}{clip(name, width - 2)}\n", colour))
-            parts += paragraph(rest, "$muted", width, 2 * INDENT) if rest else []
+            parts.append((f"{_INDENT}{clip(name, width - 2)}\n", colour))
+            parts += paragraph(rest, "$muted", width, 2 * _INDENT) if rest else []
         return Content.assemble(*parts).rstrip("\n")
 
 
@@ -471,3 +476,53 @@ class MeterScreen(StatusScreen):
     def report(self, width: int) -> Content:
         """What is shown in rows of ``width`` cells."""
         return meter_report(self._scene(), width)
+
+
+class StatsScreen(StatusScreen):
+    """As the status screen: it scrolls and can be copied."""
+
+    ABOUT: ClassVar[str] = "stats"
+
+    def __init__(self, session: Session, archive: SessionArchive, wanted: str) -> None:
+        """``wanted``: from when on."""
+        super().__init__(session)
+        self._archive, self._wanted = archive, wanted
+        self._found: CycleReport | str = "looking…"
+
+    def on_mount(self) -> None:
+        """Ask the store."""
+        self.run_worker(self._read(), name="statistics")
+
+    async def _read(self) -> None:
+        since_ms = since_asked(self._wanted)
+        try:
+            found: CycleReport | str = str(since_ms)
+            if isinstance(since_ms, int):
+                found = await self._archive.stats(since_ms)
+        except StoreRefused as error:
+            found = str(error)
+        self._found = found
+        self.look()
+
+    def report(self, width: int) -> Content:
+        """What is shown in rows of ``width`` cells."""
+        found = self._found
+        if isinstance(found, str):
+            return Content.assemble(*paragraph(inert(found), "$muted", width)).rstrip("\n")
+        parts: Parts = []
+        for section in sections(found, width - len(_INDENT)):
+            parts.append((f"{section.title}\n", "bold $accent"))
+            for line in section.lines:
+                parts += paragraph(inert(line), "$foreground", width)
+            parts.append(("\n", ""))
+        if self._session.feeling.asks is None:
+            parts += paragraph(CONSENT, "$muted", width)
+        return Content.assemble(*parts).rstrip("\n")
+
+
+def show_stats(app: App[int], session: Session, wanted: str) -> None:
+    """Show them from then on."""
+    if session.archive is None:
+        app.notify("No sessions are kept here.", severity="warning")
+    else:
+        app.push_screen(StatsScreen(session, session.archive, wanted))

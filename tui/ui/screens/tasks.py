@@ -5,16 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import ClassVar, Literal
 
+from textual import events
+from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
+from textual.widgets import Static
 
 from tui.core.session_record import LeftDelegate
 from tui.engine.intents import StopTask, TendDelegate, Tending, ToBackground
-from tui.engine.notices import OVER, DelegateView, TaskView
+from tui.engine.notices import OVER, DelegateView, Notices, TaskView
 from tui.engine.session import Session
 from tui.engine.slash import delegate_state, left_words
 from tui.ui import theme
+from tui.ui.conversation.transcript import TranscriptPane
 from tui.ui.conversation.views import wait_words
 from tui.ui.finding.pick_list import KeyedScreen, PickList
+from tui.ui.painting.screen import PaintedScreen
 from tui.ui.styled_text import Piece, clip, one_line
 
 _TICK_S = 1.0
@@ -176,3 +181,41 @@ class TasksScreen(KeyedScreen[Beside | str | None]):
             return last, f"{go}q back"
         go = "p pause" if one.state == "works" else "g goes on"
         return last, f"Enter looks in · t tell · {go} · s stop · q back"
+
+
+class LookingIn(PaintedScreen):
+    """The conversation of a lane fills the screen."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q,ctrl+c", "leave", show=False, priority=True)
+    ]
+
+    def __init__(self, session: Session, title: str, root: str) -> None:
+        super().__init__()
+        self._pane = TranscriptPane(session, root=root)
+        self._pane.styles.height = "1fr"
+        self._title = one_line(title)
+
+    def compose(self) -> ComposeResult:
+        """Who it is, what it says, and the way back."""
+        for words in (self._title, " Esc back"):
+            bar = Static(words, markup=False)
+            bar.styles.dock, bar.styles.height = "top" if words == self._title else "bottom", 1
+            yield bar
+        yield self._pane
+
+    def on_mount(self) -> None:
+        """It scrolls by its own keys."""
+        self._pane.focus()
+
+    def on_resize(self, event: events.Resize) -> None:
+        """It is laid out anew."""
+        self.sync(Notices(transcript_from=0))
+
+    def sync(self, notices: Notices) -> None:
+        """Something changed in the lane."""
+        self._pane.sync(notices)
+
+    def action_leave(self) -> None:
+        """Back."""
+        self.dismiss(None)
