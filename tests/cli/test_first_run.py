@@ -11,10 +11,9 @@ import pytest
 
 from tests.support.tables import case, each
 from tui.cli import surroundings
-from tui.cli.first_run import FirstRun, remember
 from tui.cli.open_app import FIRST_RUN, is_first
 from tui.cli.options import ModelFlags
-from tui.cli.practice import Guided, guided, load_scripts, rehearsed
+from tui.cli.practice import FirstRun, Guided, guided, load_scripts, rehearsed, remember
 from tui.engine.session import SessionOptions
 from tui.settings import Paths
 from tui.ui.app import DuettoApp

@@ -23,9 +23,10 @@ from tui.cli import endpoints
 from tui.cli.appearance import AUTO, line_complaints, place_of, unknown_theme, use_keys
 from tui.cli.endpoints import REHEARSAL
 from tui.cli.models import SessionSetup, named_models
-from tui.cli.network import STEP_S, Network, Probing
+from tui.cli.network import STEP_S, Network
 from tui.cli.open_app import facts_for
 from tui.cli.options import ModelFlags
+from tui.cli.probing import Probing
 from tui.core.files import counted
 from tui.core.inert_text import inert
 from tui.core.programs import safe_path
@@ -434,7 +435,7 @@ async def _probed(name: str, network: Network, setup: SessionSetup) -> CheckResu
         await probing.prewarm(models[0])
         for model in models:
             await probing.answer(model)
-            if probing.refusal:
+            if probing.refusal and not probing.streams:
                 text = f"{model} gives no answer: {probing.refusal}"
                 return CheckResult(check, "fix", text, REFUSED)
             silent += [model] * (not probing.streams)

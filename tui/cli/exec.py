@@ -264,7 +264,7 @@ def _again(choices: ExecOptions) -> Again | None:
     """The session to go on with, if one is asked for. Raises UsageError, StoreRefused."""
     if choices["resume"] is None and not choices["last"]:
         return None
-    from tui.cli import resume
+    from tui.cli import sessions
     from tui.engine.sessions import Onward
 
     if choices["resume"] is not None and choices["last"]:
@@ -272,8 +272,8 @@ def _again(choices: ExecOptions) -> Again | None:
     paths, here = Paths.find(), choices["folder"] is not None
     asked = choices["resume"]
     # without a screen you would not see that it is another folder's
-    chosen = resume.newest(paths, choices["folder"] or ".").id if asked is None else asked
-    return resume.again(paths, Onward(chosen), here=here)
+    chosen = sessions.newest(paths, choices["folder"] or ".").id if asked is None else asked
+    return sessions.again(paths, Onward(chosen), here=here)
 
 
 def _text(prompt: str) -> str:

@@ -28,10 +28,10 @@ log = logging.getLogger("tui.cli")
 
 COMMANDS = {
     "open": ("tui.cli.open_app:open_command", "Open the app (what duetto does by itself)."),
-    "resume": ("tui.cli.resume:resume_command", "Go on with an earlier session."),
+    "resume": ("tui.cli.sessions:resume_command", "Go on with an earlier session."),
     "sessions": ("tui.cli.sessions:sessions_command", "List the sessions that are kept."),
     "stats": (
-        "tui.cli.stats:stats_command",
+        "tui.cli.sessions:stats_command",
         "Say how fast your own turns were, from prompt to green.",
     ),
     "exec": ("tui.cli.exec:exec_command", "Run one turn without a screen."),
@@ -43,7 +43,7 @@ COMMANDS = {
         "Serve your endpoints to other programs, or to a team.",
     ),
     "connect": (
-        "tui.cli.connect:connect_command",
+        "tui.cli.connecting:connect_command",
         "Connect a provider or a server, and choose the models.",
     ),
     "keys": ("tui.cli.keys:keys_command", "Keep providers' keys in the system's keyring."),

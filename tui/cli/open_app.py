@@ -278,7 +278,7 @@ def open_command(path: Sequence[str], asked: Invocation) -> int:
     arguments = [path] if isinstance(path, str) else path
     plain = not (arguments or asked.linear or asked.record or asked.trace)
     if plain and is_first(asked.flags, Paths.find()):
-        from tui.cli.first_run import open_first
+        from tui.cli.practice import open_first
 
         return open_first(asked.flags)
     return opened(replace(asked, arguments=arguments))
@@ -330,9 +330,9 @@ def open_app(asked: Invocation, beginning: Beginning | None = None) -> int:
         if onward is None:
             return code
         process.stay()
-        from tui.cli import resume
+        from tui.cli import sessions
 
-        again, beginning = resume.again(setup.paths, onward, whole=False), None
+        again, beginning = sessions.again(setup.paths, onward, whole=False), None
         asked = next_of(asked, again)
         start = prepared(asked, options)
 

@@ -70,9 +70,9 @@ def open_linear(asked: Invocation) -> int:
         if (onward := linear.app.onward) is None:
             return code
         process.stay()
-        from tui.cli import resume
+        from tui.cli import sessions
 
-        again, rest = resume.again(start.setup.paths, onward), linear.app.rest
+        again, rest = sessions.again(start.setup.paths, onward), linear.app.rest
         asked = next_of(asked, again)
         start = prepared(asked, _options)
         completion.session = start.composition.session
