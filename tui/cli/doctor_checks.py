@@ -612,14 +612,13 @@ async def _measured(check: str, model: str, spec: EndpointSpec, upstream: Upstre
     """A model of this machine, empty: the first one: how fast it is here."""
     from tui.bridge.endpoints.base import Broken, Refused
     from tui.bridge.local.endpoint import LocalEndpoint
-    from tui.bridge.local.measuring import measured_speed
     from tui.bridge.targets import target
 
     endpoint = LocalEndpoint(target("local", spec, ""), upstream)
     try:
         async with asyncio.timeout(LOADING_S):
             server = await endpoint.server(model)
-            speed = await measured_speed(server, upstream)
+            speed = await server.speed(upstream)
     except TimeoutError:
         return CheckResult(check, "note", f"no answer within {LOADING_S:.0f} s")
     except (Broken, Refused) as error:

@@ -16,7 +16,7 @@ from tui.bridge.local.grammar import (
     edit_grammar,
     rest_grammar,
 )
-from tui.bridge.local.written_edit import RejectedLineError, WrittenEdit
+from tui.bridge.local.writing import RejectedLineError, WrittenEdit
 from tui.core.document.hunk import Stage
 
 LINE = st.one_of(

@@ -6,7 +6,7 @@ import pytest
 
 from tests.support.tables import each
 from tui.bridge.local.grammar import MOST_ADDED
-from tui.bridge.local.written_edit import (
+from tui.bridge.local.writing import (
     RejectedLineError,
     WrittenEdit,
     may_go_on,

@@ -156,7 +156,7 @@ class AutoEndpoint:
 
     def __init__(self, target: Target, upstream: Upstream) -> None:
         from tui.bridge.endpoints.openai_chat.endpoint import ChatEndpoint
-        from tui.bridge.endpoints.openai_responses.endpoint import ResponsesEndpoint
+        from tui.bridge.endpoints.openai_responses.request import ResponsesEndpoint
 
         responses = ResponsesEndpoint(target, upstream)
         chat = ChatEndpoint(target, upstream)
@@ -241,7 +241,7 @@ def load(targets: Iterable[Target]) -> None:
 _OWN = {
     "anthropic": ("tui.bridge.endpoints.anthropic.endpoint", "AnthropicEndpoint"),
     "openai-chat": ("tui.bridge.endpoints.openai_chat.endpoint", "ChatEndpoint"),
-    "openai-responses": ("tui.bridge.endpoints.openai_responses.endpoint", "ResponsesEndpoint"),
+    "openai-responses": ("tui.bridge.endpoints.openai_responses.request", "ResponsesEndpoint"),
     "responses-ws": ("tui.bridge.endpoints.responses_ws.endpoint", "ResponsesWsEndpoint"),
     "local": ("tui.bridge.local.endpoint", "LocalEndpoint"),
     "rehearsal": ("tui.bridge.rehearsal.endpoint", "rehearsal_endpoint"),

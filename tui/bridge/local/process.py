@@ -1,4 +1,4 @@
-"""The process that a model runs in: started when it is needed, and again if it has ended."""
+"""The process that a model runs in: started when needed, again if it has ended; and measured."""
 
 from __future__ import annotations
 
@@ -11,20 +11,25 @@ import re
 import secrets
 import signal
 import sys
+import time
 from asyncio.subprocess import PIPE, Process
 from collections import deque
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 from msgspec import Meta, Struct
 
 from tui import own_process
-from tui.bridge.endpoints.base import Refused
+from tui.bridge.endpoints.base import Broken, Refused
 from tui.bridge.local.model_file import ModelFile, check_machine, free_bytes
 from tui.core.typed_data import from_json
 from tui.core.wire.address import Address
+from tui.core.wire.json_writing import request_body
+
+if TYPE_CHECKING:
+    from tui.bridge.upstream.client import Upstream
 
 READY_S = 300.0
 """A large file on a slow disk."""
@@ -59,6 +64,31 @@ class LocalOptions(Struct, frozen=True):
         return min(self.window, file.window)
 
 
+_TOKENS = 48
+_TASK = "Count from 1 to 40, one number a line, and nothing else. " * 8
+_MOST_BYTES = 1_000_000
+
+
+class Timings(Struct, frozen=True):
+    """As llama.cpp tells them."""
+
+    prompt_per_second: float = 0.0
+    predicted_per_second: float = 0.0
+
+
+class _Timed(Struct, frozen=True):
+    timings: Timings
+
+
+class LocalSpeed(Struct, frozen=True):
+    """Of one model."""
+
+    ready_s: float
+    """To start the process and load the file."""
+    read_tokens_s: float
+    written_tokens_s: float
+
+
 class ModelServer:
     """One file's process."""
 
@@ -86,6 +116,25 @@ class ModelServer:
             self._starting = starting = asyncio.create_task(self._start())
             starting.add_done_callback(lambda done: done.cancelled() or done.exception())
         return await asyncio.shield(starting)
+
+    async def speed(self, upstream: Upstream) -> LocalSpeed:
+        """Load the model and have it write a little. Raises Refused, Broken."""
+        begun_s = time.monotonic()
+        address = await self.address()
+        ready_s = time.monotonic() - begun_s
+        body = {
+            "messages": [{"role": "user", "content": _TASK}],
+            "max_tokens": _TOKENS,
+            "ignore_eos": True,
+        }
+        there = msgspec.structs.replace(address, url=f"{address.url}/chat/completions")
+        fetched = await upstream.fetch(there, request_body(body), _MOST_BYTES)
+        try:
+            told = from_json(fetched.body, _Timed).timings
+        except msgspec.DecodeError as error:
+            words = "The model on this machine gave no answer that can be measured."
+            raise Broken(words) from error
+        return LocalSpeed(ready_s, told.prompt_per_second, told.predicted_per_second)
 
     async def close(self) -> None:
         """End it."""

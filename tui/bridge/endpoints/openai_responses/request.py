@@ -1,4 +1,4 @@
-"""The body of a request of the Responses API, for HTTP and for WebSocket alike.
+"""Requests of the Responses API: their bodies, for HTTP and WebSocket, and an endpoint by HTTP.
 
 Our own items are its items. What is left out or refused here is what such a server would answer
 with an error: other models' reasoning, pictures for a model without eyes, unknown efforts, and the
@@ -8,21 +8,24 @@ fields that it has refused.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
+from msgspec.structs import replace
 
-from tui.bridge.endpoints.base import Asked, Refused, read_options
-from tui.bridge.endpoints.encrypted_content import Ask, is_sealed
+from tui.bridge.endpoints.base import Asked, Refused, Target, read_options
+from tui.bridge.endpoints.encrypted_content import Ask, EncryptedReasoning, is_sealed
+from tui.bridge.endpoints.http_endpoint import HttpEndpoint, Reader
+from tui.bridge.endpoints.openai_responses.stream import ResponsesReader
 from tui.bridge.endpoints.response_writer import ResponseWriter
+from tui.core.wire.address import Address, checked
 from tui.core.wire.efforts import nearest_effort
-from tui.core.wire.refusals import (
-    MOST_TRIES,
-    STATUSES,
-    RefusedFields,
-    fields_refused,
-    without,
-)
+from tui.core.wire.json_writing import request_body
+from tui.core.wire.refusals import MOST_TRIES, STATUSES, RefusedFields, fields_refused, without
+
+if TYPE_CHECKING:
+    from tui.bridge.upstream.client import Upstream
+
 
 _ENVELOPE = frozenset(
     {"previous_response_id", "client_metadata", "background", "stream", "stream_id", "generate"}
@@ -158,3 +161,41 @@ class ResponsesRequests:
         sent = self.body(asked, list(asked.items))
         refused = fields_refused(f"{error.code} {error}", error.param, sent)
         return self._refused.learn(asked.model, refused)
+
+
+class ResponsesLanguage:
+    """See `endpoints.http_endpoint.Language`."""
+
+    def __init__(self, requests: ResponsesRequests) -> None:
+        self._requests = requests
+
+    def request(self, asked: Asked, target: Target) -> tuple[Address, bytes]:
+        """See `Language`."""
+        body = {**self._requests.body(asked, list(asked.items)), "stream": True}
+        return http_address(target.address), request_body(body)
+
+    def reader(self, asked: Asked, target: Target, writer: ResponseWriter) -> Reader:
+        """See `Language`."""
+        return ResponsesReader(writer, target.address)
+
+
+def http_address(address: Address) -> Address:
+    """The same endpoint for HTTP. Raises EndpointError as `core.wire.address.checked`."""
+    url = checked(address).url
+    return replace(address, url=f"http{url.removeprefix('ws')}")
+
+
+class ResponsesEndpoint(HttpEndpoint):
+    """See `endpoints.kinds.ModelEndpoint`."""
+
+    def __init__(self, target: Target, upstream: Upstream) -> None:
+        self._requests = ResponsesRequests(target.spec.options)
+        super().__init__(target, ResponsesLanguage(self._requests), upstream)
+        self._reasoning = EncryptedReasoning(target, upstream)
+
+    async def answer(self, asked: Asked, writer: ResponseWriter) -> None:
+        """See `ModelEndpoint`."""
+        await self._reasoning.answered(asked, writer, self._answered)
+
+    async def _answered(self, asked: Asked, writer: ResponseWriter) -> None:
+        await self._requests.answered(asked, writer, super().answer)
