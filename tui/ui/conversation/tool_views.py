@@ -439,7 +439,7 @@ class RunView(BlockView):
         """How it ended, in words and a colour."""
         report = self.block.report
         if report is not None and report.fault:
-            return "! nothing ran" if report.is_empty else "! could not run", "warning"
+            return "! no verdict" if report.is_empty else "! could not run", "warning"
         if report is not None and self.block.state == "failed" and (words := ended_words(report)):
             return f"✗ {words}", "error"
         if report is not None and report.found:
