@@ -13,6 +13,7 @@ from tui.core.run_report import (
     RunCounts,
     RunReport,
     ended_words,
+    placed,
     read_counts,
     read_eslint,
     read_jest,
@@ -160,6 +161,24 @@ def test_a_report_of_eslint_has_its_errors_and_no_warnings() -> None:
 def test_what_is_no_report_says_nothing(data: bytes) -> None:
     assert read_jest(data, locate) is None
     assert read_eslint(data, locate) is None
+
+
+@each(
+    "detail, place",
+    [
+        ("self = <t.M>\n\nt/test_m.py:6: AssertionError", ("t/test_m.py", 5)),
+        ('  File "/home/ada/app/t/test_m.py", line 3, in test_m', ("t/test_m.py", 2)),
+        ("at Object.<anonymous> (/tmp/shadow/t/test_m.py:4:12)", ("t/test_m.py", 3)),
+        ("other/t/test_m.pyx:4", ("", 0)),
+        ("a.py:1: said nothing", ("", 0)),
+    ],
+)
+def test_what_failed_in_a_file_that_is_only_on_the_screen_has_a_place(
+    detail: str, place: tuple[str, int]
+) -> None:
+    report = RunReport((FailedTest("t.test_m.M.test_m", detail=detail),))
+    (one,) = placed(report, {"t/test_m.py"}).failed
+    assert (one.path, one.line) == place
 
 
 ONE = FailedTest("a")

@@ -381,6 +381,22 @@ def brought_in(report: RunReport, changed: Iterable[str]) -> RunReport:
     return report
 
 
+def placed(report: RunReport, changed: Iterable[str]) -> RunReport:
+    """With the places in changed files, of which a new one may not lie on the disk."""
+    if all(one.path for one in report.failed):
+        return report
+    listed = "|".join(map(re.escape, changed)) or "(?!)"
+    place = re.compile(rf"""(?:^|[\s"'(/])(?P<path>{listed})(?:"?, line |:)(?P<line>\d+)""", re.M)
+    failed = tuple(
+        one._replace(path=path, line=line)
+        for one in report.failed
+        for path, line in [
+            (one.path, one.line) if one.path else _find_place(one.detail, [place], str, last=True)
+        ]
+    )
+    return structs.replace(report, failed=failed)
+
+
 def stem_of(path: str) -> str:
     """``cache`` of ``tests/test_cache.py``, ``src/cache.test.ts`` and ``cache_test.go``."""
     name = path.rpartition("/")[2].partition(".")[0].lower()

@@ -20,7 +20,7 @@ from tui.core.document.hunk import JUDGES
 from tui.core.document.workspace import Workspace
 from tui.core.files import digest_of
 from tui.core.programs import Shadow
-from tui.core.run_report import RunReport, as_prompt, brought_in, of_change
+from tui.core.run_report import RunReport, as_prompt, brought_in, of_change, placed
 from tui.engine import intents
 from tui.engine.commands import USER_HEAD_BYTES, USER_TAIL_BYTES, CommandOutput, ending, not_on_disk
 from tui.engine.intents import Intent, TurnWay
@@ -633,7 +633,8 @@ class Verification:
         report = await self._report(command, output, result)
         if ground is None or command.kind == "syntax":
             return report
-        return await self.baseline.without_known(command, result, report, ground)
+        report = await self.baseline.without_known(command, result, report, ground)
+        return placed(report, _changed_paths(self._state.workspace))
 
     def _say_running(self) -> None:
         self._status.running = " · ".join(self._running) or self.other_runs()
