@@ -196,6 +196,19 @@ async def test_what_is_all_on_the_disk_is_verified_there() -> None:
     assert notes(world) == []
 
 
+async def test_hunks_that_come_to_what_is_on_the_disk_are_not_said_to_be_left_out() -> None:
+    world = World({"a.py": "x = 1\n"})
+    lands(world, "a.py", "x = 2")
+    lands(world, "a.py", "x = 1", was="x = 2")
+    world.session.submit(intents.Verify())
+    await settle()
+    assert world.session.status.verdict == "passed"
+    assert notes(world) == []
+    world.session.submit(intents.Verify(disk=True))
+    await settle()
+    assert notes(world) == ["the tests run without 2 pending hunks in a.py: not on disk"]
+
+
 async def test_a_run_that_used_the_disk_gives_no_verdict_on_the_screen() -> None:
     world = World({"a.py": "x = 1\n"})
     lands(world, "a.py", "x = 2")
@@ -315,10 +328,10 @@ async def test_what_others_write_while_the_disk_is_verified_makes_the_verdict_ou
     assert await verified("made.txt")
 
 
-def lands(world: World, path: str, line: str) -> None:
-    """The model puts this in the place of ``x = 1``."""
+def lands(world: World, path: str, line: str, was: str = "x = 1") -> None:
+    """The model puts this in the place of another line."""
     landing = Landing(world.session.workspace, turn=1, call_id="c1")
-    landing.feed(f"*** Begin Patch\n*** Update File: {path}\n@@\n-x = 1\n+{line}\n*** End Patch\n")
+    landing.feed(f"*** Begin Patch\n*** Update File: {path}\n@@\n-{was}\n+{line}\n*** End Patch\n")
     landing.finish(cut=False)
 
 

@@ -346,8 +346,7 @@ class Verification:
         if shadow is None and texts and wanted.unasked:
             return  # the disk has nothing of it
         if shadow is None:
-            self._say_what_is_not_on_disk()
-            await self._verdict_state.begins_on_disk()
+            await self._begin_on_disk(leaves_out=bool(texts) or wanted.disk)
         shadows = [shadow]
         try:
             lanes = await self._planned(found, wanted, texts, apart=shadow is not None)
@@ -524,10 +523,11 @@ class Verification:
         state.close(block, "failed")
         self._verdict("error")
 
-    def _say_what_is_not_on_disk(self) -> None:
-        """The tests see the files as they are saved, which may surprise."""
-        if missing := not_on_disk(self._state.workspace):
+    async def _begin_on_disk(self, *, leaves_out: bool) -> None:
+        """The tests see the files as they are saved, which may surprise where they are others."""
+        if leaves_out and (missing := not_on_disk(self._state.workspace)):
             self._state.note(0, f"the tests run without {missing}: not on disk")
+        await self._verdict_state.begins_on_disk()
 
     def _verdict(self, verdict: Verdict, judged: Literal["tests", "checks"] = "tests") -> None:
         self._verdict_state.forget()
