@@ -82,7 +82,7 @@ async def test_it_works_beside_the_conversation_and_comes_home_as_a_turn(world: 
     await settle()
     assert view(world).state == "works", "Esc is not for it"
     await finishes(model)
-    assert view(world).state == "home"
+    assert (view(world).state, view(world).last) == ("home", "It is safe now.")
     (hunk,) = world.session.workspace.hunks
     assert (hunk.turn, hunk.decidable) == (2, True)
     assert world.files.writes == []

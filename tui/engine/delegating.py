@@ -429,9 +429,9 @@ def _last_words(blocks: Sequence[Block]) -> str:
 
 def _last_line(blocks: Sequence[Block]) -> str:
     """What it did last, in a line; not safe to show as it is."""
-    if not blocks:
+    said = (block for block in reversed(blocks) if block.kind is not BlockKind.PACE)
+    if (block := next(said, None)) is None:
         return ""
-    block = blocks[-1]
     if block.title and block.kind is not BlockKind.USER:
         return block.title
     tail = block.text_since(max(block.length - _LAST_CHARS, 0)).strip()
