@@ -143,6 +143,7 @@ async def test_tests_that_want_one_port_do_not_meet_those_of_another_one() -> No
     world, judge, one = await judged_world(lambda files: [])
     two = await delegated(world, "make it two", 2)
     judge.hold, judge.port = asyncio.Event(), True
+    world.session.delegates.verify = lambda: None  # the screen's run is nobody's turn
     await finishes(one, change(0))
     await finishes(two, change(4))
     await until(lambda: all("tests run" in each.ended for each in world.session.status.delegates))
