@@ -177,9 +177,11 @@ async def test_lines_that_hold_nothing_are_not_attached() -> None:
 
 
 async def test_what_cannot_be_attached_is_said_in_a_sentence() -> None:
-    place = World({"tool.exe": b"MZ\0\0", "a.py": "a\n", ".env": "KEY=1"})
+    utf16 = "hi".encode("utf-16")
+    place = World({"tool.exe": b"MZ\0\0", "u.txt": utf16, "a.py": "a\n", ".env": "KEY=1"})
     for name, why in (
-        ("tool.exe", "is a EXE program"),
+        ("tool.exe", "is an EXE program (4 B)\n"),
+        ("u.txt", "'u.txt' is UTF-16, not UTF-8\n"),
         ("gone.py", "there is no file 'gone.py'"),
         ("../up.py", "outside the workspace"),
         ("a.py:7-9", "ends at line 2"),
@@ -192,7 +194,7 @@ async def test_what_cannot_be_attached_is_said_in_a_sentence() -> None:
         request = await ask(place, f"look at @{name}")
         told = troubles(place)
         assert f"@{name} was not attached" in told, name
-        assert why in told, told
+        assert why in f"{told}\n", told
         assert blocks(request) == []
     await ask(place, "@gone.py and @selection")
     (told,) = troubles(place).splitlines()
@@ -269,9 +271,9 @@ async def test_what_is_offered_behind_the_sign() -> None:
     await ask(place, "hello")
     attachments = place.session.attachments
     assert [name for name, _ in attachments.offered("")] == ["diff", "failures", "selection"]
-    assert attachments.offered("s")[1:] == [("src/", "folder")]
-    assert attachments.offered("src/") == [("src/deep/", "folder")]
-    assert attachments.offered("pu") == [("put", "def in the active file, line 5")]
+    assert attachments.offered("s")[1:] == [("src/", "folder, 2 files")]
+    assert attachments.offered("src/") == [("src/deep/", "folder, 1 file")]
+    assert attachments.offered("pu") == [("put", "~14 tokens, def in line 5 of the active file")]
     assert attachments.sizes(["src/a.py", "docs/c.md"]) == {"src/a.py": 38}
     root = place.files.root
     assert attachments.pasted(f"{root}/docs/c.md\n") == ["docs/c.md"]

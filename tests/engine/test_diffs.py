@@ -131,3 +131,21 @@ async def test_why_nothing_that_differs_can_be_attached() -> None:
     world.files.data["c.py"], world.files.private["c.py"] = b"secret\n", "it is ignored"
     with pytest.raises(EditRefused, match="is private"):
         await attach()
+
+
+async def test_of_a_new_folder_its_files_differ_from_head() -> None:
+    world = World({"a.py": "x\n", "new/b.py": "b\n", "new/deep/c.py": "c\n", "news.py": "n\n"})
+
+    async def states() -> dict[str, GitState]:
+        return {"new": "?"}
+
+    async def head(path: str) -> FileRead:
+        return FileRead(None)
+
+    world.ports.git_head, world.ports.git_status = head, states
+    olds = await world.session.diffs.olds("head")
+    assert [(old.path, old.words) for old in olds] == [
+        ("new/b.py", "new file"),
+        ("new/deep/c.py", "new file"),
+    ]
+    assert "+c" in await world.session.attachments.makers["diff"]()

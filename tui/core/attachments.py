@@ -8,12 +8,12 @@ from __future__ import annotations
 import json
 import re
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import islice, takewhile
 from typing import NamedTuple
 from urllib.parse import unquote
 
-from tui.core.files import is_image_name
+from tui.core.files import counted, is_image_name
 from tui.core.text.patterns import pattern
 
 MADE = {
@@ -43,6 +43,7 @@ _FIRST = pattern(
 _LINES = pattern(r":(\d{1,9})(?:-(\d{1,9}))?$")
 _BEHIND = ".,;:!?)]}>'…“”‘’»›」』）。，、：；！？"
 """What prose puts behind a name."""
+_MOST_FOLDERS, _LOOKED_AT = 8, 1_000
 _PLACES = (".", "..", "~")
 """Folders whose names say nothing else: the workspace, what it lies in, the user's home."""
 
@@ -115,6 +116,27 @@ def in_folder(folder: str, listed: Sequence[str]) -> list[str]:
         return list(listed) if folder in (".", "./") else []
     first = bisect_left(listed, f"{inside}/")
     return [*takewhile(lambda path: path.startswith(f"{inside}/"), islice(listed, first, None))]
+
+
+def folders_in(letters: str, listed: Sequence[str]) -> list[tuple[str, str]]:
+    """The nearest folders whose paths begin so, with what is in each, in words."""
+    found, at = dict[str, str](), bisect_left(listed, letters)
+    while at < len(listed) and listed[at].startswith(letters) and len(found) < _MOST_FOLDERS:
+        name, slash, _ = listed[at][len(letters) :].partition("/")
+        folder = f"{letters}{name}/"
+        if slash and (name or not letters.endswith("/")):
+            first, at = at, bisect_left(listed, folder[:-1] + chr(ord("/") + 1), at)
+            found[folder] = f"folder, {counted(at - first, 'file')}"
+        else:
+            at += 1
+            if at % _LOOKED_AT == 0:
+                break
+    return [*found.items()]
+
+
+def files_of(paths: Iterable[str], listed: Sequence[str]) -> list[str]:
+    """These paths; of a folder the files in it, as git names a new one without them."""
+    return [file for path in paths for file in in_folder(path, listed) or [path]]
 
 
 _WORDS = pattern(r"'[^'\n]*'|\"[^\"\n]*\"|(?:\\.|[^\s'\"\\])+")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Literal, NamedTuple
@@ -175,7 +176,9 @@ def decoded(path: str, data: bytes) -> str:
         raise EditRefused(f"'{shown}' is larger than 8 MB")
     if b"\0" in data:
         kind = kind_by_name(path)
-        what = f"{'an' if kind[0] in 'AIO' else 'a'} {kind}" if kind else "a binary file"
+        if not kind and data.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
+            raise EditRefused(f"'{shown}' is UTF-16, not UTF-8")
+        what = f"{'an' if kind[0] in 'AEIO' else 'a'} {kind}" if kind else "a binary file"
         raise EditRefused(f"'{shown}' is {what} ({amount(len(data))})")
     if (data.count(b"\n") or data.count(b"\r")) > MAX_LINES:
         raise EditRefused(f"'{shown}' has more than {MAX_LINES:,} lines")

@@ -6,7 +6,7 @@ Languages that are not in the table are left to who knows their syntax.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -104,9 +104,16 @@ def needs_colours(path: str) -> bool:
 
 def extent(path: str, lines: Sequence[str], dotted: str) -> tuple[int, int] | None:
     """First and last row of what ``Class.method`` or ``name`` names; None: it is not there."""
+    return extent_in(symbols(path, lines, lambda row, col: False), lines, dotted)
+
+
+def extent_in(
+    outline: Iterable[Symbol | None], lines: Sequence[str], dotted: str
+) -> tuple[int, int] | None:
+    """The same, where the symbols of the lines are known."""
     names, above = dotted.split("."), list[Symbol]()
     start: Symbol | None = None
-    for symbol in symbols(path, lines, lambda row, col: False):
+    for symbol in outline:
         if symbol is None:
             continue
         if start is not None and symbol.depth <= start.depth:

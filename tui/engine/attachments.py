@@ -16,6 +16,7 @@ from tui.core.attachments import (
     MADE_FOR_PROMPT,
     MOST_FILES,
     Mention,
+    folders_in,
     in_folder,
     mentions,
     names_image,
@@ -45,7 +46,6 @@ _BYTES_PER_TOKEN = 3.6
 _COUNTED_LINES = 5_000
 """Longer texts are told by their size on the disk."""
 _MOST_OFFERED = 8
-_LOOKED_AT = 1_000
 
 
 class Attached(NamedTuple):
@@ -301,13 +301,27 @@ class Attachments:
         """What else can be attached that begins with these letters: each with what it is."""
         found = [(name, words) for name, words in MADE.items() if name.startswith(letters)]
         if letters:
-            found += [(path, "folder") for path in self._folders(letters)]
-            found += [
-                (one.name, f"{one.kind} in the active file, line {one.line + 1}".strip())
-                for one in self._symbols()
-                if one.name.startswith(letters) and one.name.isidentifier()
-            ][:_MOST_OFFERED]
+            found += folders_in(letters, self._open_files.catalogue.paths())
+            found += self._offered_symbols(letters)
         return found
+
+    def _offered_symbols(self, letters: str) -> list[tuple[str, str]]:
+        """Those of the active file; of one name the first, which is what the name attaches."""
+        from tui.core.outline import extent_in  # after the first paint
+
+        known, found = self._symbols(), dict[str, str]()
+        for one in known:
+            if one.name in found or not one.name.startswith(letters):
+                continue
+            if not one.name.isidentifier() or len(found) == _MOST_OFFERED:
+                continue
+            path = self._open_files.status.active_path
+            buffer = self._open_files.workspace.buffers[path]
+            first, last = extent_in(known, buffer.lines, one.name) or (one.line, one.line)
+            part = FileInContext(buffer, lines=(first + 1, last + 1))
+            where = f"{one.kind} in line {one.line + 1} of the active file".strip()
+            found[one.name] = f"~{self.tokens_of(part):,} tokens, {where}"
+        return [*found.items()]
 
     def pasted(self, text: str) -> list[str]:
         """The files and folders whose paths were pasted; empty: it is something else.
@@ -352,22 +366,6 @@ class Attachments:
         outside = path.startswith("/")
         place = path if outside else f"{self._ports.files.root}/{path}"
         return path if self.images.is_there(place) else ""
-
-    def _folders(self, letters: str) -> list[str]:
-        """The nearest folders whose paths begin so."""
-        paths, found = self._open_files.catalogue.paths(), dict[str, None]()
-        at = bisect_left(paths, letters)
-        while at < len(paths) and paths[at].startswith(letters) and len(found) < _MOST_OFFERED:
-            name, slash, _ = paths[at][len(letters) :].partition("/")
-            folder = f"{letters}{name}/"
-            if slash and (name or not letters.endswith("/")):
-                found[folder] = None
-                at = bisect_left(paths, folder[:-1] + chr(ord("/") + 1), at)
-            else:
-                at += 1
-                if at % _LOOKED_AT == 0:
-                    break
-        return [*found]
 
     def _symbols(self) -> list[Symbol]:
         """Those of the active file, looked for again when it changed."""
@@ -421,7 +419,8 @@ class Attachments:
             if ask and part.lines is None and await asyncio.to_thread(self._shows, path):
                 await self._image(path)
                 return ""
-            raise EditRefused(open_files.workspace.read_only(path) or "it is not text")
+            why = open_files.workspace.read_only(path) or "it is not text"
+            raise EditRefused(why.partition(", so it is read-only")[0])
         if part.lines is not None:
             _check_lines(open_files.workspace.buffers[path], part.lines)
         out = self.rewound_turns()

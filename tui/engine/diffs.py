@@ -10,6 +10,7 @@ from itertools import islice
 from msgspec import Struct
 from msgspec.structs import replace
 
+from tui.core.attachments import files_of
 from tui.core.document.disk_plan import still_text
 from tui.core.document.hunk import Decision, Hunk, Kind
 from tui.core.files import FileRead, decoded
@@ -75,7 +76,10 @@ class Diffs:
         """Files that may differ."""
         found: dict[str, None] = {}
         if against == "head" and self._services.ports.git_status is not None:
-            found.update(dict.fromkeys(sorted(await self._services.ports.git_status())))
+            paths = await self._services.ports.git_status()
+            catalogue = self._services.open_files.catalogue
+            await catalogue.prepare(paths)
+            found.update(dict.fromkeys(files_of(sorted(paths), catalogue.paths())))
         if against == "turn":
             found.update((one, None) for hunk in self._hunks() for one in (hunk.path, hunk.target))
             found.update(dict.fromkeys(self._began))

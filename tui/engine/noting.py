@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 from urllib.parse import quote, unquote
 
+from tui.core.attachments import files_of
 from tui.core.conversation import BlockKind
 from tui.core.document.documents import AskedLines
 from tui.core.document.line_notes import Note, Severity
@@ -173,9 +174,7 @@ class Inspection:
         workspace = self._state.workspace
         paths = sorted({*paths, *(path for path in workspace.buffers if workspace.is_dirty(path))})
         await open_files.catalogue.prepare(paths)
-        listed = open_files.catalogue.paths()
-        inside = (one for path in paths for one in listed if one.startswith(f"{path}/"))
-        paths = sorted({*paths, *inside})  # of a new folder git names only that
+        paths = sorted({*files_of(paths, open_files.catalogue.paths())})
         left_out = [path for path in paths if open_files.privacy(path)]
         parts, room = list[str](), _MOST_CHARS
         self._inspected = [one for one in paths if one not in left_out]

@@ -20,6 +20,11 @@ VIEWS = [
     (FileRead(b"caf\xe9\n"), "'a.py' is not UTF-8 (byte 4), so it is read-only", "caf\udce9\n"),
     (FileRead(b"a\0\x1b\n"), "'a.py' is a binary file (4 B), so it is read-only", "a\0\x1b\n"),
     (
+        FileRead(b"\xff\xfea\0"),
+        "'a.py' is UTF-16, not UTF-8, so it is read-only",
+        "\udcff\udcfea\0",
+    ),
+    (
         LARGE,
         "'a.py' has 104 MB, so it is read-only and only the first 8 MB of it are shown",
         "one\ntwo\n",

@@ -54,7 +54,8 @@ class Known:
         return {path: 1200 for path in paths if path.endswith(".py")}
 
     def offered(self, letters: str) -> list[tuple[str, str]]:
-        return [("diff", "what differs")] if "diff".startswith(letters) else []
+        known = {"diff": "what differs", "img/": "folder"}
+        return [one for one in known.items() if letters and one[0].startswith(letters)]
 
     def shown_images(self, draft: str) -> list[str]:
         return []
@@ -79,6 +80,16 @@ def test_tokens_are_said_and_what_is_no_file_is_offered() -> None:
     assert completer.items == []
     assert completer.as_attached("my dir/b.py") == '@"my dir/b.py" '
     assert completer.as_attached("words") == ""
+
+
+def test_what_is_named_in_full_and_is_no_file_is_taken_first() -> None:
+    for text, taken in (("@diff", "@diff"), ("@img", "@img/ "), ("@im", "@img/a.py ")):
+        draft, completer = typed("", "diff.py", "img/a.py", "img/b.py")
+        completer.attachables = Known()
+        write(draft, text)
+        completer.look()
+        completer.take()
+        assert draft.text == taken
 
 
 def test_what_is_closed_stays_closed_until_the_next_word() -> None:

@@ -532,8 +532,11 @@ class Completer:
                 CompletionItem(written(name), name, said, tuple(range(len(letters))))
                 for name, said in attachables.offered(letters)
             ]
+        named = [one for one in others if one.shown in (query.letters, f"{query.letters}/")]
+        others = [one for one in others if one not in named]
         first = _BEST if query.letters else len(self._status().open_paths)
-        self._set(query, [*files[:first], *others, *files[first:]], total + len(others))
+        items = [*named, *files[:first], *others, *files[first:]]
+        self._set(query, items, total + len(named) + len(others))
 
     def _set(self, query: CompletionQuery | None, items: list[CompletionItem], total: int) -> None:
         if self._searching:
