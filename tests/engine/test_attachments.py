@@ -199,6 +199,7 @@ async def test_what_cannot_be_attached_is_said_in_a_sentence() -> None:
     await ask(place, "@gone.py and @selection")
     (told,) = troubles(place).splitlines()
     assert told.startswith("@gone.py, @selection were not attached: there is no file 'gone.py'; n")
+    assert notes(place)[-1] == told, "it stays to be read"
     await ask(place, "use @property and @dataclass")
     assert "attached" not in troubles(place)
 
@@ -225,6 +226,28 @@ async def test_a_prompt_that_never_went_leaves_nothing_to_be_sent_twice() -> Non
     said = str(inputs(await ask(place, place.session.status.unsent)))
     assert "--- newer" in said
     assert "--- older" not in said
+
+
+async def test_what_a_prompt_names_is_attached_once_while_a_connection_is_prepared_beside_it() -> (
+    None
+):
+    place = World({"a.py": LINES})
+    may = asyncio.Event()
+
+    async def made() -> str:
+        await may.wait()
+        return "--- a"
+
+    place.session.attachments.makers["diff"] = made
+    place.session.submit(intents.Prompt("see @diff and @gone.py"))
+    await settle()
+    beside = asyncio.create_task(place.session.services.open_files.prepare())
+    await settle()
+    may.set()
+    await beside
+    await place.wire.request(1)
+    assert len([one for one in notes(place) if one.startswith("Attached")]) == 1
+    assert len(troubles(place).splitlines()) == 1
 
 
 async def test_what_was_made_for_a_prompt_that_was_refused_is_not_sent_beside_a_newer_one() -> None:

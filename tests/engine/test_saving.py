@@ -428,7 +428,7 @@ def test_only_the_hunks_lines_change(
     "data, reason",
     [
         ("one\ntwo\nthree\nñ\n".encode("latin-1"), "is not UTF-8"),
-        ("one\ntwo\nthree\n".encode("utf-16"), "is a binary file"),
+        ("one\ntwo\nthree\n".encode("utf-16"), "is UTF-16, not UTF-8"),
         (b"one\ntwo\nthree\n\0", "is a binary file"),
         (b"one\ntwo\nthree\n" + b"x" * MAX_BYTES, "too large"),
     ],

@@ -526,8 +526,9 @@ class Attachments:
 
     def _refuse(self, what: str, why: str, count: int = 1) -> None:
         were = "was" if count == 1 else "were"
-        trouble = Trouble(f"{what} {were} not attached", why, severity="warning")
-        self._open_files.state.trouble(trouble)
+        what, state = f"{what} {were} not attached", self._open_files.state
+        state.trouble(Trouble(what, why, severity="warning", noted=True))
+        state.note(0, f"{what}: {why}")
 
 
 def _check_lines(buffer: Buffer, lines: tuple[int, int]) -> None:

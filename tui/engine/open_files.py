@@ -442,7 +442,8 @@ class OpenFiles:
         self.status = state.status
         self.first: Callable[[], Awaitable[None]] | None = None
         """What is to be done before the first request; None: nothing."""
-        self._first = asyncio.Lock()
+        self._preparing = asyncio.Lock()
+        """A connection is prepared while the first prompt is: what is once is done by one."""
         self.state = state
         self._cursors: dict[str, tuple[Position, Selection | None]] = {}
         self._said: set[str] = set()
@@ -609,7 +610,7 @@ class OpenFiles:
 
     async def prepare(self) -> None:
         """List the files if need be, look at who is private and at what the project says."""
-        async with self._first:
+        async with self._preparing:
             if self.first is not None:
                 await self.first()
                 self.first = None
@@ -620,9 +621,10 @@ class OpenFiles:
 
             self.project = ProjectWords(self.state, self._ports, self.catalogue, self.privacy)
         texts = tuple(self._texts)
-        if self.gather is not None and (words := tuple(self._words)):
-            await self.gather(words)
-            self._words = [one for one in self._words if one not in words]
+        async with self._preparing:
+            if self.gather is not None and (words := tuple(self._words)):
+                await self.gather(words)
+                self._words = [one for one in self._words if one not in words]
         self._named |= await self.project.look(self.paths_that_matter(), texts)
         if self.on_listed is not None:
             await self.on_listed(texts)
