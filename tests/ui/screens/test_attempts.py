@@ -215,3 +215,25 @@ async def test_other_words_below_the_table_are_painted() -> None:
         text = "\n".join(strip.text for strip in screen._compositor.render_strips())
         assert "x stops it" not in text
         assert "none passes" in text
+
+
+async def test_it_says_what_esc_stops_now_and_what_became_of_what_was_taken() -> None:
+    session = ScriptedSession()
+    session.attempts = shown = Shown()
+    async with running(session, size=(80, 24)) as (app, pilot):
+        app.bench.prompt_box.prompt.restore("/attempts show")
+        await pilot.press("enter")
+        await pilot.pause()
+        screen = app.screen
+        assert isinstance(screen, AttemptsScreen)
+
+        def text() -> str:
+            return "\n".join(strip.text for strip in screen._compositor.render_strips())
+
+        assert "Esc stops all" in text()
+        session.status.busy = True
+        shown.views()[0].attempt.home = "comes when the answer ends"
+        screen.sync(Notices(status=True))
+        await pilot.pause()
+        assert "Esc stops the answer" in text()
+        assert "taken: comes when the answer ends" in text()

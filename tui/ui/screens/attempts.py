@@ -67,6 +67,13 @@ def stopped(session: Session) -> bool:
     return True
 
 
+def what_esc_stops(session: Session, all_of_them: str) -> str:
+    """With the sign before it; empty: it leads back."""
+    if session.status.busy:
+        return " · Esc stops the answer"
+    return f" · Esc stops {all_of_them}" if session.attempts.active else ""
+
+
 def figures(item: AttemptView, width: int) -> str:
     """Those of an attempt, each in its column, for a row of so many cells."""
     meter, usd = item.meter, item.meter.cost.turn_usd
@@ -164,11 +171,12 @@ class AttemptsScreen(KeyedScreen[Attempt | None]):
         told = [row.spec.model]
         told += [] if row.spec.temperature is None else [f"at {row.spec.temperature:g}"]
         told += [f"{len(row.denied)} denied"] if row.denied else []
+        told += [f"taken: {row.home}"] if row.home else []
         words = one_line(f"{row.number}  {' · '.join(told)} · {chosen.words}")
         self._lit.update(clip(words, max(self._list.size.width, _LEAST_WIDTH)))
         take = " · t takes its change" if row.changes else ""
         stop = " · x stops it" if attempts.active and row.state != "over" else ""
-        stop += " · Esc stops all" if attempts.active else ""
+        stop += what_esc_stops(self._session, "all")
         self._status.update(f"Enter looks into it{take}{stop} · q back")
 
 
@@ -303,9 +311,9 @@ class RaceScreen(LiveScreen):
 
     def say_ways(self) -> None:
         """The keys of the screen itself."""
-        runs = self._session.attempts.active
-        ways = "Esc stops both · q back" if runs else f"c copies · {way_out(self)}"
-        self.box.border_subtitle = f"1 / 2 take a side's change · ← → look into it · {ways}"
+        stops = what_esc_stops(self._session, "both")
+        ways = f"{stops} · q back" if stops else f" · c copies · {way_out(self)}"
+        self.box.border_subtitle = f"1 / 2 take a side's change · ← → look into it{ways}"
 
     def action_stop_or_leave(self) -> None:
         """Stop the answer, or the race, that runs; else leave."""
