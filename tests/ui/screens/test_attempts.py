@@ -91,6 +91,9 @@ async def test_a_prompt_tried_three_times_is_a_table_with_keys(size: tuple[int, 
         assert session.intents[-1] == TakeAttempt(1)
         await pilot.press("1")
         assert session.intents[-1] == TakeAttempt(1, hunks=(1,))
+        shown.views()[1].attempt.home = "1 hunk in 1 file waits for you"
+        screen = app.screen
+        await until(pilot, lambda: "taken: 1 hunk" in str(screen.query_one(Static).content))
         await pilot.press("escape", "escape")
         assert not isinstance(app.screen, AttemptsScreen | AttemptScreen)
 

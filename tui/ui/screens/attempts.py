@@ -213,11 +213,17 @@ class AttemptScreen(LiveScreen):
 
     def __init__(self, session: Session, attempt: Attempt) -> None:
         super().__init__(session)
-        self._attempt = attempt
+        self._attempt, self._home = attempt, ""
         who, kind = one_line(attempt.spec.model), "attempt "
         if session.attempts.race:
             who, kind = side_name(attempt), ""
         self.box.border_title = f"{kind}{attempt.number} · {who}"
+
+    def _follow(self) -> None:
+        super()._follow()
+        if self._home != self._attempt.home:
+            self._home = self._attempt.home
+            self.look()
 
     @property
     def streams(self) -> bool:
@@ -240,6 +246,8 @@ class AttemptScreen(LiveScreen):
         views = self._session.attempts.views()
         words = next((one.words for one in views if one.attempt is row), row.state)
         parts: Parts = paragraph(one_line(words), "bold $foreground", width, "")
+        if row.home:
+            parts += paragraph(one_line(f"taken: {row.home}"), "$success", width, "")
         if row.result is not None:
             for name, tests in (("breaks", row.result.broke), ("fails", row.result.failed)):
                 parts += [
