@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
 
 import pytest
 
@@ -11,7 +10,7 @@ from tests.engine.test_attempts import NEW_FILE, Stand, change, wrong
 from tests.support.fakes import settle
 from tests.support.judged_runs import Judge, has
 from tests.support.turns import notes
-from tui.core.programs import AS_THE_USER, RunOptions, RunResult
+from tui.core.programs import AS_THE_USER, CommandLine, Output, RunOptions, RunResult
 from tui.engine import intents, lane_session
 from tui.engine.attempt_judging import THEY_MEET
 
@@ -74,11 +73,7 @@ class OnePort(Judge):
     met: asyncio.Event
 
     async def run(
-        self,
-        command: str | Sequence[str],
-        output: Callable[[bytes], None],
-        deadline_s: float,
-        how: RunOptions = AS_THE_USER,
+        self, command: CommandLine, output: Output, deadline_s: float, how: RunOptions = AS_THE_USER
     ) -> RunResult:
         self.live += 1
         self.most = max(self.most, self.live)

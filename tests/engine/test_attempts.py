@@ -16,7 +16,7 @@ from tui.core.attempts import AttemptPlan, read_plan
 from tui.core.conversation import BlockKind
 from tui.core.document.hunk import Decision
 from tui.core.price import Quote
-from tui.core.programs import AS_THE_USER, RunOptions, RunResult
+from tui.core.programs import AS_THE_USER, CommandLine, Output, RunOptions, RunResult
 from tui.core.wire import events
 from tui.core.wire.events import Usage
 from tui.core.wire.rate_limits import Limit
@@ -601,11 +601,7 @@ class HaltingLint(Judge):
     """A linter that comes to no end where nothing was changed, and finds one old problem else."""
 
     async def run(
-        self,
-        command: str | Sequence[str],
-        output: Callable[[bytes], None],
-        deadline_s: float,
-        how: RunOptions = AS_THE_USER,
+        self, command: CommandLine, output: Output, deadline_s: float, how: RunOptions = AS_THE_USER
     ) -> RunResult:
         result = await super().run(command, lambda data: None, deadline_s, how)
         lints = "lint" in command

@@ -13,7 +13,7 @@ import asyncio
 import json
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
@@ -32,7 +32,7 @@ from hypothesis.stateful import (
 from tests.support.fakes import FakeRunner, World
 from tests.support.memory_wire import MemoryWire
 from tui.core.conversation import BlockKind
-from tui.core.programs import RunResult
+from tui.core.programs import CommandLine, RunResult
 from tui.core.wire.server.protocol import ServerProtocol
 from tui.core.wire.server.run import Run
 from tui.engine import intents
@@ -224,7 +224,7 @@ class SlowRunner(FakeRunner):
         super().__init__()
         self.held: list[asyncio.Event] = []
 
-    async def run(self, command: str | Sequence[str], *how: Any, **more: Any) -> RunResult:
+    async def run(self, command: CommandLine, *how: Any, **more: Any) -> RunResult:
         self.commands.append(command)
         self.held.append(asyncio.Event())
         await self.held[-1].wait()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 
 import pytest
 
@@ -16,7 +16,7 @@ from tests.support.turns import land, outputs, update
 from tui.core.files import FileRead
 from tui.core.patches.bringing_home import LaneFile
 from tui.core.price import Quote
-from tui.core.programs import AS_THE_USER, RunOptions, RunResult, Sandbox
+from tui.core.programs import AS_THE_USER, CommandLine, Output, RunOptions, RunResult, Sandbox
 from tui.core.wire.events import Usage
 from tui.engine import intents, lane_session
 from tui.engine.attempts import said_in
@@ -65,11 +65,7 @@ class Writing(FakeRunner):
         self._shadows = shadows
 
     async def run(
-        self,
-        command: str | Sequence[str],
-        output: Callable[[bytes], None],
-        deadline_s: float,
-        how: RunOptions = AS_THE_USER,
+        self, command: CommandLine, output: Output, deadline_s: float, how: RunOptions = AS_THE_USER
     ) -> RunResult:
         self.seen.append(dict(self._shadows.made[-1].texts))
         assert how.written is not None

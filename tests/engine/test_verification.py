@@ -13,7 +13,7 @@ from tests.support.turns import land, notes, update
 from tui.core.conversation import Block, BlockKind
 from tui.core.document.hunk import Decision
 from tui.core.patches.landing import Landing
-from tui.core.programs import AS_THE_USER, RunOptions, RunResult
+from tui.core.programs import AS_THE_USER, CommandLine, Output, RunOptions, RunResult
 from tui.core.run_report import FailedTest, RunReport
 from tui.engine import formatting, intents
 from tui.engine.disk_changes import DECIDE_LATER, KEEP_MINE, TAKE_THEIRS
@@ -418,11 +418,7 @@ class Formatter(FakeRunner):
         self.change: Callable[[bytes], bytes] = lambda data: data.replace(b"TWO", b"T W O")
 
     async def run(
-        self,
-        command: str | Sequence[str],
-        output: Callable[[bytes], None],
-        deadline_s: float,
-        how: RunOptions = AS_THE_USER,
+        self, command: CommandLine, output: Output, deadline_s: float, how: RunOptions = AS_THE_USER
     ) -> RunResult:
         words = shlex.split(command) if isinstance(command, str) else list(command)
         self.seen.append(words[1:])
@@ -638,11 +634,7 @@ class Thinking(Formatter):
         self.started = asyncio.Event()
 
     async def run(
-        self,
-        command: str | Sequence[str],
-        output: Callable[[bytes], None],
-        deadline_s: float,
-        how: RunOptions = AS_THE_USER,
+        self, command: CommandLine, output: Output, deadline_s: float, how: RunOptions = AS_THE_USER
     ) -> RunResult:
         words = shlex.split(command) if isinstance(command, str) else list(command)
         paths = [word.removeprefix("./") for word in words[1:]]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
@@ -14,7 +14,7 @@ from tests.support.fakes import FakeRunner, World, settle
 from tests.support.stepped_rehearsal import SteppedRehearsal
 from tests.support.tables import each
 from tests.support.turns import begun
-from tui.core.programs import AS_THE_USER, RunOptions, RunResult
+from tui.core.programs import AS_THE_USER, CommandLine, Output, RunOptions, RunResult
 from tui.core.run_report import FailedTest, RunCounts, RunReport
 from tui.engine import intents, verification
 from tui.engine.ports import Part, VerifierKind, VerifyCommand, VerifyWhen
@@ -57,11 +57,7 @@ class Programs(FakeRunner):
         """The status of a whole command, before that of its program."""
 
     async def run(
-        self,
-        command: str | Sequence[str],
-        output: Callable[[bytes], None],
-        deadline_s: float,
-        how: RunOptions = AS_THE_USER,
+        self, command: CommandLine, output: Output, deadline_s: float, how: RunOptions = AS_THE_USER
     ) -> RunResult:
         name = command[0]
         self.running.append(name)

@@ -10,7 +10,16 @@ from contextlib import contextmanager, suppress
 from typing import Any, Literal
 
 from tui.core.files import FileRead, Prepared
-from tui.core.programs import AS_THE_USER, Entry, RunOptions, RunResult, Sandbox, Written
+from tui.core.programs import (
+    AS_THE_USER,
+    CommandLine,
+    Entry,
+    Output,
+    RunOptions,
+    RunResult,
+    Sandbox,
+    Written,
+)
 from tui.core.wire.events import (
     Completed,
     Created,
@@ -284,7 +293,7 @@ class FakeRunner:
     """Runs nothing: prints what it is told to, ends when it is told to."""
 
     def __init__(self) -> None:
-        self.commands: list[str | Sequence[str]] = []
+        self.commands: list[CommandLine] = []
         self.hows: list[RunOptions] = []
         self.output: list[str] = ["all good\n"]
         self.result = RunResult(0, 0.5)
@@ -294,7 +303,7 @@ class FakeRunner:
         self.box = Sandbox()
         self.git_setting = ""
         self.leads: dict[str, str] = {}
-        self.ended: list[str | Sequence[str]] = []
+        self.ended: list[CommandLine] = []
         """Those that ran to their end, or were ended."""
 
     async def sandbox(self) -> Sandbox:
@@ -307,11 +316,7 @@ class FakeRunner:
         return tuple(self.leads.get(name, "") for name in (folder, *names))
 
     async def run(
-        self,
-        command: str | Sequence[str],
-        output: Callable[[bytes], None],
-        deadline_s: float,
-        how: RunOptions = AS_THE_USER,
+        self, command: CommandLine, output: Output, deadline_s: float, how: RunOptions = AS_THE_USER
     ) -> RunResult:
         self.commands.append(command)
         self.hows.append(how)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from tests.support.fakes import FakeRunner, FakeShadow, World
 from tests.support.turns import land, update
 from tui.core.conversation import Block, BlockKind
-from tui.core.programs import AS_THE_USER, RunOptions, RunResult
+from tui.core.programs import AS_THE_USER, CommandLine, Output, RunOptions, RunResult
 from tui.core.run_report import FailedTest, RunCounts, RunReport
 from tui.engine.intents import Intent
 from tui.engine.ports import FileMarks, Part, VerifyCommand
@@ -41,11 +41,7 @@ class Judge(FakeRunner):
         self.running = 0
 
     async def run(
-        self,
-        command: str | Sequence[str],
-        output: Callable[[bytes], None],
-        deadline_s: float,
-        how: RunOptions = AS_THE_USER,
+        self, command: CommandLine, output: Output, deadline_s: float, how: RunOptions = AS_THE_USER
     ) -> RunResult:
         if error := self.errors.get(id(how.shadow)):
             output(b"skipped:0")

@@ -13,7 +13,7 @@ import os
 import random
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ from tests.support.fakes import FakeRunner, FakeWire, MemoryFiles, World
 from tests.support.stepped_rehearsal import SteppedRehearsal
 from tests.support.turns import update
 from tui.core.document.hunk import Decision
-from tui.core.programs import RunResult
+from tui.core.programs import CommandLine, RunResult
 from tui.effects.store.writing import StoreWriter
 from tui.engine import intents
 from tui.engine.session import SessionOptions
@@ -54,7 +54,7 @@ class SeenWire(FakeWire):
 class SeenRunner(FakeRunner):
     seen: Seen
 
-    async def run(self, command: str | Sequence[str], *how: Any, **more: Any) -> RunResult:
+    async def run(self, command: CommandLine, *how: Any, **more: Any) -> RunResult:
         self.seen.note(ran=str(command))
         return await super().run(command, *how, **more)
 

@@ -15,7 +15,7 @@ from typing import Any, get_args
 
 from tui.cli.options import ROLES
 from tui.core.files import FileBlock
-from tui.core.programs import AS_THE_USER, RunOptions, RunResult, Sandbox
+from tui.core.programs import AS_THE_USER, CommandLine, Output, RunOptions, RunResult, Sandbox
 from tui.core.wire.client.protocol import ClientProtocol
 from tui.core.wire.endpoint_facts import Abilities, Capabilities
 from tui.core.wire.events import Event
@@ -414,11 +414,7 @@ class NoRunner:
         return ()
 
     async def run(
-        self,
-        command: str | Sequence[str],
-        output: Callable[[bytes], None],
-        deadline_s: float,
-        how: RunOptions = AS_THE_USER,
+        self, command: CommandLine, output: Output, deadline_s: float, how: RunOptions = AS_THE_USER
     ) -> RunResult:
         """Say why it was not run."""
         return RunResult(None, 0.0, error=NO_COMMANDS)

@@ -16,7 +16,7 @@ from tui.cli.verifiers.finding import KINDS
 from tui.cli.verifiers.finding import find_verifiers as found_verifiers
 from tui.cli.verifiers.project import Project
 from tui.cli.verifiers.reading import RunReader
-from tui.core.programs import USUAL_PATH, is_below
+from tui.core.programs import USUAL_PATH, CommandLine, is_below
 from tui.effects.listing import Listing
 from tui.engine.ports import HookEvent, Part, VerifyCommand
 from tui.settings import PROJECT_FILE, OwnVerifier, Settings, load_project
@@ -116,7 +116,7 @@ def users_command(workspace: Path, argv: tuple[str, ...] | str, deadline_s: floa
     return VerifyCommand(argv, f"it runs {program}", needs_consent=True, deadline_s=deadline_s)
 
 
-def found_in(root: str, command: str | Sequence[str], environment: Mapping[str, str]) -> str:
+def found_in(root: str, command: CommandLine, environment: Mapping[str, str]) -> str:
     """Which file of a workspace a command would run there, relative; empty: none.
 
     Only the program itself is looked at, not what that runs. In the home folder all is the user's.
@@ -189,7 +189,7 @@ def find_hooks(workspace: Path, settings: Settings, event: HookEvent) -> list[Ve
     return found
 
 
-def _files_named(workspace: Path, command: str | Sequence[str]) -> str:
+def _files_named(workspace: Path, command: CommandLine) -> str:
     """A hash of the workspace's files that a command names; empty: it names none."""
     root, whole = os.path.realpath(workspace), hashlib.sha256()
     named = False

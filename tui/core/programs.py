@@ -14,6 +14,10 @@ from typing import NamedTuple, Protocol, runtime_checkable
 
 from msgspec import Struct
 
+CommandLine = str | Sequence[str]
+"""For the shell, or the program and its arguments."""
+Output = Callable[[bytes], None]
+"""Is called with what a command says, as it comes."""
 NO_COMMANDS = ("-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null")
 """Options before git's command."""
 USUAL_PATH = "/bin:/usr/bin"
@@ -214,11 +218,7 @@ class RemoteShadow(Shadow, Protocol):
     """A shadow on another machine: it runs commands itself."""
 
     async def run(
-        self,
-        command: str | Sequence[str],
-        output: Callable[[bytes], None],
-        deadline_s: float,
-        how: RunOptions,
+        self, command: CommandLine, output: Output, deadline_s: float, how: RunOptions
     ) -> RunResult:
         """See `engine.ports.Runner`."""
 

@@ -17,7 +17,7 @@ import msgspec
 import tui
 from tui import own_process
 from tui.core.cluster import ClusterNews, ClusterOrder, RemoteTask, TaskEnd
-from tui.core.programs import Entry, RunOptions, RunResult, Shadow, Written
+from tui.core.programs import CommandLine, Entry, Output, RunOptions, RunResult, Shadow, Written
 from tui.core.typed_data import from_msgpack
 from tui.errors import FileRefused
 
@@ -27,7 +27,7 @@ _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(tui.__file__)))
 class _RemoteRun:
     """A command that waits for its end."""
 
-    def __init__(self, output: Callable[[bytes], None]) -> None:
+    def __init__(self, output: Output) -> None:
         self.output = output
         self.ended: asyncio.Future[TaskEnd] = asyncio.get_running_loop().create_future()
 
@@ -51,11 +51,7 @@ class ClusterShadow:
         self._texts = {}
 
     async def run(
-        self,
-        command: str | Sequence[str],
-        output: Callable[[bytes], None],
-        deadline_s: float,
-        how: RunOptions,
+        self, command: CommandLine, output: Output, deadline_s: float, how: RunOptions
     ) -> RunResult:
         """See `engine.ports.Runner`."""
         argv = command if isinstance(command, str) else tuple(command)
@@ -115,7 +111,7 @@ class Cluster:
         self,
         argv: tuple[str, ...] | str,
         texts: Mapping[str, bytes | None],
-        output: Callable[[bytes], None],
+        output: Output,
         deadline_s: float,
         how: RunOptions,
     ) -> RunResult:

@@ -8,14 +8,14 @@ Where all passed before with hunks that still stand that is not needed: what fai
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 
 from msgspec.structs import replace
 
 from tui.core.document.hunk import Decision, Hunk
 from tui.core.files import digest_of
-from tui.core.programs import Shadow
+from tui.core.programs import Output, Shadow
 from tui.core.run_report import FailedTest, RunReport
 from tui.core.shell.clipping import Clip
 from tui.engine.ports import Part, Runner, RunResult, Shadows, VerifyCommand
@@ -66,7 +66,7 @@ async def judged(
     runner: Runner,
     command: VerifyCommand,
     shadow: Shadow,
-    output: Callable[[bytes], None] = lambda data: None,
+    output: Output = lambda data: None,
 ) -> tuple[RunResult, RunReport]:
     """One run in a shadow; `verifier_plan.verdict_of` says what it comes to."""
     clip = Clip(_OUTPUT_BYTES, _OUTPUT_BYTES)
@@ -91,7 +91,7 @@ async def judge(
     shadows: Shadows,
     command: VerifyCommand,
     texts: Mapping[str, bytes | None],
-    output: Callable[[bytes], None] = lambda data: None,
+    output: Output = lambda data: None,
 ) -> tuple[RunResult, RunReport]:
     """Judge the workspace as it is with these texts; None: there is no such file.
 

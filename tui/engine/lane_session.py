@@ -24,7 +24,15 @@ from tui.core.files import FileRead, Prepared, ascii_shown, counted
 from tui.core.inert_text import brief
 from tui.core.patches.bringing_home import MET, LaneFile, bringing_home
 from tui.core.price import Quote
-from tui.core.programs import AS_THE_USER, RunOptions, RunResult, Sandbox, Shadow
+from tui.core.programs import (
+    AS_THE_USER,
+    CommandLine,
+    Output,
+    RunOptions,
+    RunResult,
+    Sandbox,
+    Shadow,
+)
 from tui.core.stamping import no_stamp
 from tui.engine import intents
 from tui.engine.intents import Intent, Mode, Role
@@ -167,11 +175,7 @@ class LaneRunner:
         return self._runner.places(folder, names)
 
     async def run(
-        self,
-        command: str | Sequence[str],
-        output: Callable[[bytes], None],
-        deadline_s: float,
-        how: RunOptions = AS_THE_USER,
+        self, command: CommandLine, output: Output, deadline_s: float, how: RunOptions = AS_THE_USER
     ) -> RunResult:
         """What a command of the model writes is the lane's text afterwards."""
         if how.shadow is not None:

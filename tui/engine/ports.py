@@ -20,7 +20,7 @@ from msgspec import Struct, field
 from tui.core.document.unfinished_writes import Unfinished, WriteStep
 from tui.core.files import FileRead, FolderEntry, GitMove, GitPlace, GitState, Prepared
 from tui.core.price import Quote, SameTiers
-from tui.core.programs import AS_THE_USER, RunOptions, Sandbox, Shadow
+from tui.core.programs import AS_THE_USER, CommandLine, Output, RunOptions, Sandbox, Shadow
 from tui.core.programs import RunResult as RunResult
 from tui.core.run_report import FailedTest, RunReport
 from tui.core.session_record import LeftDelegate, Record, SessionLine
@@ -317,11 +317,7 @@ class Runner(Protocol):
         """Where a folder below the root, and names in it, lead now; see `RunOptions`."""
 
     async def run(
-        self,
-        command: str | Sequence[str],
-        output: Callable[[bytes], None],
-        deadline_s: float,
-        how: RunOptions = AS_THE_USER,
+        self, command: CommandLine, output: Output, deadline_s: float, how: RunOptions = AS_THE_USER
     ) -> RunResult:
         """Run to the end, handing on all output as it comes.
 

@@ -19,7 +19,7 @@ from tui.core.document.disk_plan import StillScreen
 from tui.core.document.hunk import JUDGES
 from tui.core.document.workspace import Workspace
 from tui.core.files import digest_of
-from tui.core.programs import Shadow
+from tui.core.programs import CommandLine, Output, Shadow
 from tui.core.run_report import RunReport, as_prompt, brought_in, of_change, placed
 from tui.engine import intents
 from tui.engine.commands import USER_HEAD_BYTES, USER_TAIL_BYTES, CommandOutput, ending, not_on_disk
@@ -595,7 +595,7 @@ class Verification:
         self,
         command: VerifyCommand,
         shadow: Shadow | None,
-        feed: Callable[[bytes], None],
+        feed: Output,
         ground: Ground | None,
     ) -> RunResult:
         """How it ended, by itself or stopped by the user."""
@@ -770,12 +770,12 @@ def _card(command: VerifyCommand) -> Block:
     return Block(BlockKind.RUN, 0, f"{words} · {where}" if where else words)
 
 
-def command_line(argv: str | Sequence[str]) -> str:
+def command_line(argv: CommandLine) -> str:
     """A command as a person would type it."""
     return argv if isinstance(argv, str) else shlex.join(argv)
 
 
-def short_title(argv: str | Sequence[str], *, whole: bool = False) -> str:
+def short_title(argv: CommandLine, *, whole: bool = False) -> str:
     """What is run, without the places where it lies: ``pytest -q``.
 
     ``whole``: with the interpreter that runs it.

@@ -19,8 +19,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tui.core.programs import (
     AS_THE_USER,
+    CommandLine,
     Entry,
     Launch,
+    Output,
     RemoteShadow,
     RunOptions,
     RunResult,
@@ -173,11 +175,7 @@ class CommandRunner:
         return (_identity(path), *map(os.path.realpath, found))
 
     async def run(
-        self,
-        command: str | Sequence[str],
-        output: Callable[[bytes], None],
-        deadline_s: float,
-        how: RunOptions = AS_THE_USER,
+        self, command: CommandLine, output: Output, deadline_s: float, how: RunOptions = AS_THE_USER
     ) -> RunResult:
         """Run to the end, passing all output on as it comes.
 
@@ -250,8 +248,8 @@ class CommandRunner:
 
     async def _start(
         self,
-        command: str | Sequence[str],
-        output: Callable[[bytes], None],
+        command: CommandLine,
+        output: Output,
         how: RunOptions,
     ) -> _Started:
         started, start, fds = await self._prepared(command, output, how)
@@ -273,8 +271,8 @@ class CommandRunner:
 
     async def _prepared(
         self,
-        command: str | Sequence[str],
-        output: Callable[[bytes], None],
+        command: CommandLine,
+        output: Output,
         how: RunOptions,
     ) -> tuple[_Started, _Start, list[int]]:
         """All that it takes, and what is to be closed: stdin, output and folder before others."""
@@ -562,7 +560,7 @@ class _OutputPipe:
     pipe, and a daemon that the command left behind holds it for ever.
     """
 
-    def __init__(self, reading: int, tell: Callable[[bytes], None]) -> None:
+    def __init__(self, reading: int, tell: Output) -> None:
         self._reading = reading
         self._tell = tell
         self._loop = asyncio.get_running_loop()
@@ -589,7 +587,7 @@ class _OutputPipe:
         os.close(self._reading)
 
 
-def _named(command: str | Sequence[str]) -> str:
+def _named(command: CommandLine) -> str:
     name = command if isinstance(command, str) else next(iter(command), "")
     return repr(name if len(name) <= _MOST_NAMED else f"{name[:_MOST_NAMED]}…")
 

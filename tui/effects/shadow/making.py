@@ -17,11 +17,11 @@ import itertools
 import os
 import stat
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Literal, Protocol
 
-from tui.core.programs import RunOptions, RunResult, Shadow, is_below
+from tui.core.programs import CommandLine, Output, RunOptions, RunResult, Shadow, is_below
 from tui.effects.shadow.copying import MOST_BYTES, CopyShadow, ShadowSource
 from tui.effects.shadow.overlay import ROOM, OverlayShadow, clear
 from tui.errors import FileRefused
@@ -33,11 +33,7 @@ _MEMORY = Path("/dev/shm")
 
 class _Runner(Protocol):
     async def run(
-        self,
-        command: str | Sequence[str],
-        output: Callable[[bytes], None],
-        deadline_s: float,
-        how: RunOptions,
+        self, command: CommandLine, output: Output, deadline_s: float, how: RunOptions
     ) -> RunResult:
         """See `engine.ports.Runner`."""
 
