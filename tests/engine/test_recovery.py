@@ -10,9 +10,9 @@ from tests.support.turns import begun, notes
 from tui.core.conversation import BlockKind
 from tui.core.wire import events
 from tui.core.wire.events import ErrorEvent, Failed
-from tui.core.wire.refusals import UNUSABLE
+from tui.core.wire.refusals import BLOCKED, UNUSABLE
 from tui.engine import intents
-from tui.engine.recovery import MAX_TRIES, TOO_BIG, Tries
+from tui.engine.recovery import KEY_REFUSED, MAX_TRIES, TOO_BIG, Tries
 from tui.errors import EndpointError, KeyRefused
 
 
@@ -52,6 +52,13 @@ def test_remedies(event: ErrorEvent | Failed, action: str, free: bool) -> None:
     remedy = tries().failed(event)
     assert (remedy.action, remedy.free) == (action, free)
     assert not remedy.unreachable or action == "give up"
+
+
+@each("status, code, what", [(401, "", KEY_REFUSED), (403, "", KEY_REFUSED), (403, BLOCKED, "")])
+def test_only_an_error_of_an_api_is_about_the_key(status: int, code: str, what: str) -> None:
+    remedy = tries().failed(ErrorEvent(status, code, "No."))
+    assert remedy.action == "give up"
+    assert remedy.what == (what or "The request was not let through")
 
 
 LIMIT = ErrorEvent(400, "websocket_connection_limit_reached", "60 minutes")

@@ -69,7 +69,7 @@ async def listed(name: str, spec: EndpointSpec, key: str, patience_s: float = AS
     except TimeoutError:
         return ModelList({}, f"No answer within {patience_s:.0f} s.")
     except Refused as error:
-        refused = error.status in (401, 403)
+        refused = error.code == "invalid_api_key"
         return ModelList({}, str(error), refused, gives_none=error.status in (404, 405, 501))
     except (EndpointError, Broken) as error:
         return ModelList({}, str(error))

@@ -595,7 +595,7 @@ async def _asked(
     except Broken as error:
         return [CheckResult(check, "unreachable" if error.unreached else "note", str(error))]
     except Refused as error:
-        if error.status not in (401, 403):
+        if error.code != "invalid_api_key":
             return [CheckResult(check, "note", f"it gives no list of them: {error}")]
         place = f"the key in {spec.key_env}" if spec.key_env else "key_env"
         return [CheckResult(check, "fix", str(error), f"check {place}")]

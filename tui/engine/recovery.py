@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from tui.core.wire.events import ErrorEvent, Failed
 from tui.core.wire.rate_limits import wait_words
-from tui.core.wire.refusals import HOPELESS_CLOSES, MOST_TRIES, UNREACHED, UNUSABLE
+from tui.core.wire.refusals import BLOCKED, HOPELESS_CLOSES, MOST_TRIES, UNREACHED, UNUSABLE
 from tui.engine.notices import Trouble
 from tui.errors import DuettoError, EndpointError, KeyRefused, NoAnswer
 
@@ -38,6 +38,9 @@ _ADVICE = {
     ),
     "file_not_supported": Advice(
         "This model takes no files", "switch to one that does, or start over with /clear"
+    ),
+    BLOCKED: Advice(
+        "The request was not let through", "check the network, its proxy and the endpoint's address"
     ),
     "endpoint_redirects": _SET_UP,
     "endpoint_not_usable": _SET_UP,
@@ -207,12 +210,13 @@ class Tries:
     def failed(self, event: ErrorEvent | Failed) -> Remedy:
         """The server ended the response with a failure."""
         why = event.message or event.code or "the server did not say why"
-        give_up = Remedy("give up", why=why)
+        give_up = Remedy("give up", why=why, unreachable=event.code == BLOCKED)
         if event.code in _FREE:
             return self._own_business(event.code, give_up)
         self._freed.discard(NOT_FOUND)
         status = event.status if isinstance(event, ErrorEvent) else None
-        if status in (401, 403) or event.code in ("invalid_api_key", "authentication_error"):
+        of_key = event.code in ("invalid_api_key", "authentication_error")
+        if of_key or (status in (401, 403) and event.code != BLOCKED):
             return _key_refused(why)
         if event.code == UNREACHED:
             step = "is it running, and is its address right? duetto doctor checks"

@@ -35,6 +35,15 @@ def test_a_refused_key_is_its_own_error(status: int) -> None:
     assert str(error).endswith('It says: "Incorrect key [key]****"')
 
 
+@each("body", [b"", b"<html><title>Corporate\n Proxy</title>", b"Corporate Proxy"])
+def test_a_403_without_an_error_of_an_api_is_not_about_the_key(body: bytes) -> None:
+    error = refusal(ADDRESS, 403, body, {})
+    assert not isinstance(error, KeyRefused)
+    assert error.http_may_work
+    assert "not about the key" in str(error)
+    assert ('saying "Corporate Proxy"' in str(error)) == bool(body)
+
+
 @each(
     "status, words",
     [
@@ -61,6 +70,7 @@ def test_other_statuses_say_what_came_back_and_what_to_do(status: int, words: st
         (b'{"error":"just words"}', "just words"),
         (b'"text"', "text"),
         (b"<html>a page</html>", ""),
+        (b"<html><title>a &amp; b</title></html>", "a & b"),
         (b"\xff\xfe", "\ufffd\ufffd"),
         (b"a\x1b[31m\nb", "a [31m b"),
         (b"[" * 4000, "[" * 160),
@@ -83,7 +93,7 @@ def test_a_key_that_was_never_sent_is_not_one_that_was_refused() -> None:
     assert "wants a key (HTTP 401), and none was sent" in words
     assert "--key-env" in words
     assert "refused the key (HTTP 401)" in str(refusal(ADDRESS, 401, b"", {}))
-    assert "refused the key (HTTP 403)" in str(refusal(KEYS, 403, b"", {}))
+    assert "refused the key (HTTP 403)" in str(refusal(KEYS, 403, b"{}", {}))
 
 
 def test_no_error_repeats_the_key() -> None:

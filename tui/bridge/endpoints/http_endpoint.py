@@ -33,7 +33,7 @@ from tui.bridge.upstream.sse import (
     SseParser,
     read_in_steps,
 )
-from tui.core.wire.address import Address
+from tui.core.wire.address import Address, shown
 from tui.core.wire.json_reading import SHORT_BYTES
 from tui.core.wire.rate_limits import pause_header, retry_after_s
 from tui.errors import EndpointError
@@ -279,9 +279,10 @@ class HttpEndpoint:
     async def _refuse(self, response: UpstreamAnswer, reader: Reader) -> None:
         if 300 <= response.status < 400:
             # Followed, the key would travel to wherever the server says.
+            goal = shown(response.headers.get("location", "")) or "another address"
             words = (
-                f"{self._host} redirects to another address (HTTP status {response.status}): the "
-                "key is not taken there. Set the endpoint's url to where it really is."
+                f"{self._host} redirects to {goal} (HTTP status {response.status}): the key is not "
+                "taken there. Set the endpoint's url to where it really is."
             )
             raise Refused(400, "endpoint_redirects", words)
         body = await _excerpt(response)

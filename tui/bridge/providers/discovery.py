@@ -22,7 +22,9 @@ import msgspec
 from msgspec import Struct
 
 from tui.bridge.endpoints.base import Broken, ModelFacts, Refused, Target
+from tui.bridge.upstream.errors import excerpt
 from tui.core.wire.address import Address, checked, is_loopback
+from tui.core.wire.refusals import BLOCKED, blocked
 from tui.errors import EndpointError
 
 MOST_MODELS = 5000
@@ -253,7 +255,7 @@ class ServerQueries:
         except TimeoutError:
             raise Broken(f"{self.host} did not answer within {deadline_s:.0f} s.") from None
         if not 200 <= fetched.status < 300:
-            raise _refused(self.host, fetched.status, self.target.spec.key_env)
+            raise _refused(self.host, fetched, self.target.spec.key_env)
         try:
             return msgspec.json.decode(fetched.body)
         except (msgspec.DecodeError, UnicodeError, RecursionError):
@@ -285,8 +287,11 @@ def _checked(target: Target) -> Address:
     return target.address
 
 
-def _refused(host: str, status: int, variable: str) -> Refused:
+def _refused(host: str, fetched: Fetched, variable: str) -> Refused:
     """Why there is no list, in words."""
+    status = fetched.status
+    if status == 403 and not fetched.body.lstrip().startswith(b"{"):
+        return Refused(status, BLOCKED, blocked(host, excerpt(fetched.body)))
     if status in (401, 403):
         where = f"check {variable}" if variable else "name its variable in key_env"
         return Refused(status, "invalid_api_key", f"{host} refused the key: {where}.")

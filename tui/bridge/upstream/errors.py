@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import html
 import json
 import os
 import re
@@ -14,6 +13,7 @@ from typing import Any, NamedTuple
 
 from tui.core.wire.address import authorities_advice
 from tui.core.wire.events import MOST_ERROR_CHARS
+from tui.core.wire.refusals import BLOCKED, blocked, page_title
 
 _ERRNO = re.compile(r"\[Errno (\d{1,4})\]")
 """asyncio tells the errors of several addresses in one text."""
@@ -102,7 +102,6 @@ def _untrusted(error: ssl.SSLCertVerificationError) -> str:
 _MOST_CHARS = 160
 _MOST_FIELDS = 3
 _MOST_RAW_CHARS = 4000
-_TITLE = re.compile(r"<title\b[^>]{0,200}>(.{1,1000}?)</title", re.IGNORECASE | re.DOTALL)
 _JSON = re.compile(r"\{|\[ ?(?:[\[{\"\]]|\Z)")
 _LAST_WORD = re.compile(r" ?[!-~]+\Z")
 """A key that is cut in two would not be known as one."""
@@ -150,22 +149,25 @@ def excerpt(body: bytes | bytearray) -> str:
     """What a body that is no JSON says, short and in one line; of a web page its title."""
     text = body[:4000].decode("utf-8", "replace").lstrip()
     if text.startswith("<"):
-        title = _TITLE.search(text)
-        text = html.unescape(title[1]) if title else ""
+        text = page_title(text)
     line = " ".join("".join(char if char.isprintable() else " " for char in text).split())
     if _JSON.match(line):
         return ""
     return line if len(line) <= _MOST_CHARS else _LAST_WORD.sub("", line[:_MOST_CHARS])
 
 
-def refusal_words(message: str, status: int, body: bytes, host: str) -> str:
-    """What an HTTP status of no success means: the ``message``, or what can be told without."""
-    if message:
-        return message
-    if status in (401, 403):
-        return f"{host} refused the key (HTTP status {status})."
-    words = excerpt(body)
-    return f"{host} answered with HTTP status {status}{': ' if words else '.'}{words}"
+def explained(said: ErrorBody, status: int, body: bytes, host: str) -> ErrorBody:
+    """What an HTTP status of no success means, where its body has not ``said`` it as an API."""
+    code, words = said.code or f"http_{status}", excerpt(body)
+    if said.message:
+        return said._replace(code=code)
+    if status == 403:
+        return said._replace(code=BLOCKED, message=blocked(host, words))
+    if status == 401:
+        words = f"{host} refused the key (HTTP status {status})."
+    else:
+        words = f"{host} answered with HTTP status {status}{': ' if words else '.'}{words}"
+    return said._replace(code=code, message=words)
 
 
 def _first(listed: object) -> str:

@@ -7,6 +7,7 @@ without it, and without it from then on. What a request means nothing without is
 
 from __future__ import annotations
 
+import html
 import json
 import re
 from collections.abc import Mapping, Sequence
@@ -24,6 +25,8 @@ from tui.errors import EndpointError, KeyRefused
 
 NO_WEBSOCKET = frozenset({400, 404, 405, 426, 501})
 """What a server answers to an upgrade that it does not know: HTTP+SSE may work there."""
+BLOCKED = "request_blocked"
+"""The bridge says so of HTTP 403 without an error of an API: who says it stands on the way."""
 UNREACHED = "endpoint_unreachable"
 """The bridge's relay says so of an endpoint that never answered: a wrong address, most likely."""
 UNUSABLE = "endpoint_answer_unusable"
@@ -32,6 +35,7 @@ same request would end the same way."""
 HOPELESS_CLOSES = frozenset({1002, 1003, 1007, 1008, 1009})
 """Close codes after which the same request would end the same way (1009: it is too big)."""
 _PASSING = frozenset({408, 409, 425, 429})
+_TITLE = pattern(r"<title\b[^>]{0,200}>(.{1,1000}?)</title", re.IGNORECASE | re.DOTALL)
 _CLOSES = {
     1000: "the server closed the connection",
     1001: "the server is going away",
@@ -52,9 +56,11 @@ def refusal(
     """
     location, wait_s = headers.get("Location"), retry_after_s(headers)
     where = shown(address.url)
-    said = _excerpt(body, address)
+    words = said = _excerpt(body, address)
     saying = f', saying "{said}"' if said else ""
     said = f' It says: "{said}"' if said else ""
+    if status == HTTPStatus.FORBIDDEN and not _is_object(body):
+        return EndpointError(blocked(where, words), http_may_work=True)
     if status in (401, 403):
         words = f"wants a key (HTTP {status}), and none was sent: name its variable"
         if secrets_in(address):
@@ -64,7 +70,8 @@ def refusal(
         goal = without_secrets(shown(location), address)
         return EndpointError(
             f"{where} redirects to {goal} (HTTP {status}), which is not followed: "
-            "name the final address."
+            "name the final address.",
+            http_may_work=True,
         )
     if status in (HTTPStatus.NOT_FOUND, HTTPStatus.METHOD_NOT_ALLOWED):
         advice = "there is no WebSocket here; the path usually ends in /v1/responses"
@@ -77,11 +84,26 @@ def refusal(
     error = EndpointError(
         f"{where} answered HTTP {status}: {advice}.{said}",
         transient=status in _PASSING or (status >= 500 and status != HTTPStatus.NOT_IMPLEMENTED),
-        http_may_work=status in NO_WEBSOCKET,
+        http_may_work=status not in _PASSING and (status < 500 or status in NO_WEBSOCKET),
         retry_after_s=wait_s,
     )
     error.cause = f"{where} answered HTTP {status}{saying}"
     return error
+
+
+def blocked(where: str, said: str) -> str:
+    """That HTTP 403 is not about the key; ``said``: its words, or the title of its page."""
+    saying = f', saying "{said}"' if said else ""
+    return (
+        f"{where} answered HTTP 403{saying}: this is not about the key; a firewall or a proxy on "
+        "the way may refuse the request."
+    )
+
+
+def page_title(text: str) -> str:
+    """What a web page is about; empty: it does not say."""
+    title = _TITLE.search(text)
+    return html.unescape(title[1]) if title else ""
 
 
 def close_words(code: int, reason: str) -> str:
@@ -151,9 +173,17 @@ def _excerpt(body: bytes, address: Address) -> str:
         text = said if isinstance(said, str) else text
     except (ValueError, RecursionError):
         pass
+    text = page_title(text) if text.lstrip().startswith("<") else text
     text = without_secrets(text, address)
-    text = " ".join("".join(char if char.isprintable() else " " for char in text).split())
-    return "" if text.startswith("<") else text[:160]
+    return " ".join("".join(char if char.isprintable() else " " for char in text).split())[:160]
+
+
+def _is_object(body: bytes) -> bool:
+    """Whether it is a JSON object, as an API's errors are."""
+    try:
+        return isinstance(json.loads(body), dict)
+    except (ValueError, RecursionError):
+        return False
 
 
 STATUSES = frozenset({400, 404, 422, 500, 501})

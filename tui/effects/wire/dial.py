@@ -260,7 +260,8 @@ def _no_answer(error: Exception, place: str) -> EndpointError:
     words = "speaks only HTTP/1.0" if old else "does not answer in HTTP"
     return EndpointError(
         f"{place} {words}: it is not a Responses WebSocket endpoint "
-        "(check the port, and ws:// against wss://)."
+        "(check the port, and ws:// against wss://).",
+        http_may_work=old,
     )
 
 

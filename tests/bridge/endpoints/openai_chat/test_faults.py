@@ -127,6 +127,14 @@ def test_a_whole_answer_that_is_none(body: bytes, error: type[Exception], words:
     "status, body, code, words",
     [
         (401, b"", "http_401", "provider.test refused the key (HTTP status 401)."),
+        (403, b'{"error": {"message": "No access."}}', "http_403", "No access."),
+        (403, b"", "request_blocked", "provider.test answered HTTP 403: this is not about the key"),
+        (
+            403,
+            b"<html><title>Corporate Proxy</title>",
+            "request_blocked",
+            'HTTP 403, saying "Corporate Proxy": this is not about the key; a firewall or a proxy',
+        ),
         (404, b'{"error": "model \'x\' not found"}', "http_404", "model 'x' not found"),
         (
             502,

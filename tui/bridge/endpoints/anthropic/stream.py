@@ -22,6 +22,7 @@ from tui.core.text.pieces import Pieces
 from tui.core.wire.address import secrets_in
 from tui.core.wire.events import Usage
 from tui.core.wire.masking import Mask
+from tui.core.wire.refusals import BLOCKED, blocked
 
 _TIERS = {"standard": "default"}
 """Tiers that our protocol names otherwise."""
@@ -155,9 +156,11 @@ def refused_with_status(
     status: int, said: Mapping[str, Any] | None, body: bytes, host: str
 ) -> ProviderError:
     """The error of an HTTP status of no success; ``said``: its body, if it is JSON."""
+    if status == 403 and not error_in(said or {}).message:
+        return ProviderError(status, BLOCKED, blocked(host, excerpt(body)))
     if said:
         return provider_error(said, status, host)
-    words = "" if status in (401, 403) else excerpt(body)  # who refuses a key may repeat it
+    words = "" if status == 401 else excerpt(body)  # who refuses a key may repeat it
     message = f"{host} answered with HTTP status {status}: {words}" if words else ""
     return ProviderError(status, _code_of(status), message or _unspoken(status, host))
 

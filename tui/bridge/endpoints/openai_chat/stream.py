@@ -16,7 +16,7 @@ from tui.bridge.endpoints.openai_chat.dialect import KIND, ChatOptions
 from tui.bridge.endpoints.openai_chat.tool_calls import ToolCallBook
 from tui.bridge.endpoints.response_writer import ResponseWriter
 from tui.bridge.endpoints.tools import Toolbox
-from tui.bridge.upstream.errors import error_in, excerpt, refusal_words
+from tui.bridge.upstream.errors import error_in, excerpt, explained
 from tui.bridge.upstream.sse import Message, said_by
 from tui.core.wire.events import Usage
 from tui.core.wire.json_writing import STEP_CHARS
@@ -427,10 +427,9 @@ class ChatReader:
     def refuse(self, status: int, body: bytes, headers: dict[str, str], host: str) -> None:
         """See `Reader`."""
         answer = said_by(Message("", body))
-        said = error_in(_object(answer))
-        message = refusal_words(said.message, status, body, host)
-        code = _code_of(said.code or f"http_{status}", status, message)
-        self._writer.refuse(status, code, message, said.param or None, headers)
+        said = explained(error_in(_object(answer)), status, body, host)
+        code = _code_of(said.code, status, said.message)
+        self._writer.refuse(status, code, said.message, said.param or None, headers)
 
     def cut(self, host: str, *, marked: bool) -> None:
         """See `Reader`: without a finish reason a stream that was not marked broke off."""

@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from tui.bridge.endpoints.base import MOST_READ_CHARS, Unusable, status_of
 from tui.bridge.endpoints.response_writer import ResponseWriter
-from tui.bridge.upstream.errors import error_in, excerpt, refusal_words
+from tui.bridge.upstream.errors import error_in, excerpt, explained
 from tui.bridge.upstream.sse import Message, said_by
 from tui.core.wire.address import Address, secrets_in
 from tui.core.wire.events import CALL_OUTPUTS, MOST_ERROR_CHARS
@@ -295,8 +295,8 @@ class ResponsesReader:
     def refuse(self, status: int, body: bytes, headers: Mapping[str, str], host: str) -> None:
         """End a run that the upstream refused with an HTTP status."""
         said = error_in(_object(said_by(Message("", body))) or {})
-        message = refusal_words(said.message, status, body, host)
-        self._refuse(status, (said.code or f"http_{status}", message, said.param), headers)
+        said = explained(said, status, body, host)
+        self._refuse(status, (said.code, said.message, said.param), headers)
 
     def cut(self, host: str, *, marked: bool) -> None:
         """The stream is over without a terminal event; ``marked``: it said that it was whole.

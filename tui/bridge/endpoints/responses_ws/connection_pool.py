@@ -129,7 +129,7 @@ def _refused(error: InvalidStatus, host: str) -> Exception:
             "set the endpoint's kind to auto."
         )
         return Refused(404, "not_an_endpoint", words)
-    return UpgradeRefused(status, b"" if page else body, headers)
+    return UpgradeRefused(status, body, headers)
 
 
 def _reason(error: Exception) -> str:
