@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from contextlib import closing
 from pathlib import Path
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -19,6 +20,7 @@ from tui.core.conversation import BlockKind, EntryKind, user_item
 from tui.core.document.hunk import Decision, Kind, Stage
 from tui.core.recall import Recollection
 from tui.core.session_record import (
+    AllDelegates,
     Began,
     BlockSaid,
     CommandBegan,
@@ -29,6 +31,7 @@ from tui.core.session_record import (
     Happened,
     HunkMade,
     HunksAre,
+    KeptDelegate,
     Named,
     Record,
     RequestSent,
@@ -80,6 +83,13 @@ def test_the_list_is_newest_first_and_says_what_each_is_about(tmp_path: Path) ->
     assert (oldest.first_words, oldest.turns, oldest.open_hunks) == ("make the cache safe", 2, 2)
     assert (newest.name, newest.alive) == ("my tests", False)
     assert (oldest.folder, oldest.kind, oldest.ended) == ("/projects/one", "app", True)
+
+
+def test_one_that_only_delegated_is_about_that(tmp_path: Path) -> None:
+    kept = AllDelegates((KeptDelegate(1, "port  it\nto asyncio", "deep"),))
+    write(tmp_path, Happened(0, "delegates", msgspec.json.encode(kept).decode()))
+    write(tmp_path, Happened(0, "delegates", msgspec.json.encode(AllDelegates()).decode()))
+    assert [one.first_words for one in reading.sessions(tmp_path)] == ["", "port it to asyncio"]
 
 
 @pytest.mark.parametrize(

@@ -467,9 +467,13 @@ class _Intake:
     def _turn_began(self, row: StoredRecord, began: records.TurnBegan) -> None:
         self._insert("turns", row, began, began_ms=row.ms, began=began, tier="", timed=1)
         self._do("UPDATE sessions SET turns = max(turns, ?) WHERE n = ?", (began.number, self.n))
+        self._is_about(began.text)
+
+    def _is_about(self, words: str) -> None:
+        """The first that is known names it."""
         self._do(
             "UPDATE sessions SET first_words = ? WHERE n = ? AND first_words = ''",
-            (" ".join(began.text[:1000].split())[:200], self.n),
+            (" ".join(words[:1000].split())[:200], self.n),
         )
 
     def _turn_ended(self, row: StoredRecord, ended: records.TurnEnded) -> None:
@@ -619,6 +623,13 @@ class _Intake:
         elif happened.what == "cost":
             query = "UPDATE turns SET usd = ifnull(usd, 0) + ? WHERE session = ? AND number = ?"
             self._do(query, (float(happened.detail), self.n, happened.turn))
+        elif happened.what == "delegates":
+            prompt = (
+                "SELECT json_extract(?1, '$[0][0][1]') FROM sessions"
+                " WHERE n = ?2 AND first_words = '' AND json_valid(?1)"
+            )
+            for (words,) in self._do(prompt, (happened.detail, self.n)).fetchall():
+                self._is_about(words or "")
         elif happened.what == "rewound":
             with contextlib.suppress(msgspec.MsgspecError):
                 told = from_json(happened.detail, records.Rewound)
