@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 
 from tests.engine.test_attempts import NEW_FILE, Stand, change, wrong
 from tests.support.fakes import settle
-from tests.support.judged_runs import Judge, has
+from tests.support.judged_runs import TESTS, Judge, has, judged
 from tests.support.turns import notes
 from tui.core.programs import AS_THE_USER, CommandLine, Output, RunOptions, RunResult
 from tui.engine import intents, lane_session
-from tui.engine.attempt_judging import THEY_MEET
+from tui.engine.attempt_judging import THEY_MEET, AttemptJudge
 
 
 @pytest.fixture(autouse=True)
@@ -131,3 +132,28 @@ async def test_what_is_taken_and_accepted_meanwhile_helps_no_other_attempt(other
         (2, "breaks nothing, mends nothing: 1 test fails as before"),
     ]
     await stand.session.close()
+
+
+class HaltingLint(Judge):
+    """A linter that comes to no end where nothing was changed, and finds one old problem else."""
+
+    async def run(
+        self, command: CommandLine, output: Output, deadline_s: float, how: RunOptions = AS_THE_USER
+    ) -> RunResult:
+        result = await super().run(command, lambda data: None, deadline_s, how)
+        lints = "lint" in command
+        output(b"old skipped:0" if lints else b"skipped:0")
+        halts = lints and not has(self.seen[-1], 0)
+        return RunResult(None if halts else int(lints), result.seconds, halts)
+
+
+async def test_old_problems_are_not_new_where_the_linter_did_not_end_before() -> None:
+    world, _ = judged(8, wrong)
+    world.ports.runner = HaltingLint(world.files.data, lambda files: [])
+    lint = replace(TESTS, argv=("lint",), kind="lint")
+    judge = AttemptJudge(world.ports, [TESTS, lint], {})
+    judge.begin()
+    result = await judge.judge(1, {"a.py": (b"x0 = 0\n", b"x0 = 1\n")})
+    assert (result.verdict, result.broke) == ("passed", ())
+    await judge.end()
+    await world.session.close()

@@ -4,24 +4,21 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 
 import pytest
 
 from tests.support.fakes import FakeShadow, FakeShadows, settle
-from tests.support.judged_runs import TESTS, Failing, Files, Judge, has, judged
+from tests.support.judged_runs import Failing, Files, Judge, has, judged
 from tests.support.stepped_rehearsal import SteppedRehearsal
 from tests.support.turns import land, notes, outputs, texts, update
 from tui.core.attempts import AttemptPlan, read_plan
 from tui.core.conversation import BlockKind
 from tui.core.document.hunk import Decision
 from tui.core.price import Quote
-from tui.core.programs import AS_THE_USER, CommandLine, Output, RunOptions, RunResult
 from tui.core.wire import events
 from tui.core.wire.events import Usage
 from tui.core.wire.rate_limits import Limit
 from tui.engine import attempts, intents, lane_session
-from tui.engine.attempt_judging import AttemptJudge
 from tui.engine.attempts import NO_VERIFIER, Attempts
 from tui.engine.ports import Caps, FixRules, VerifyWhen
 from tui.engine.session_options import SessionOptions
@@ -595,31 +592,6 @@ async def test_a_full_disk_judges_nothing_and_the_change_can_be_taken() -> None:
     stand.session.submit(intents.TakeAttempt(1))
     await stand.rests()
     assert stand.text().startswith("x0 = 1\n")
-
-
-class HaltingLint(Judge):
-    """A linter that comes to no end where nothing was changed, and finds one old problem else."""
-
-    async def run(
-        self, command: CommandLine, output: Output, deadline_s: float, how: RunOptions = AS_THE_USER
-    ) -> RunResult:
-        result = await super().run(command, lambda data: None, deadline_s, how)
-        lints = "lint" in command
-        output(b"old skipped:0" if lints else b"skipped:0")
-        halts = lints and not has(self.seen[-1], 0)
-        return RunResult(None if halts else int(lints), result.seconds, halts)
-
-
-async def test_old_problems_are_not_new_where_the_linter_did_not_end_before() -> None:
-    world, _ = judged(8, wrong)
-    world.ports.runner = HaltingLint(world.files.data, lambda files: [])
-    lint = replace(TESTS, argv=("lint",), kind="lint")
-    judge = AttemptJudge(world.ports, [TESTS, lint], {})
-    judge.begin()
-    result = await judge.judge(1, {"a.py": (b"x0 = 0\n", b"x0 = 1\n")})
-    assert (result.verdict, result.broke) == ("passed", ())
-    await judge.end()
-    await world.session.close()
 
 
 async def test_what_the_user_decides_meanwhile_stays() -> None:
