@@ -113,7 +113,11 @@ async def test_nothing_that_a_model_or_a_program_says_acts(session: ScriptedSess
         assert "[red]x[/red]" in text
 
 
-async def test_what_was_said_earlier_comes_above_what_is_read() -> None:
+async def test_what_was_said_earlier_comes_above_what_is_read(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Also where a frame makes a part of it only, and nothing else changes meanwhile."""
+    monkeypatch.setattr("tui.ui.conversation.layout._GROWING_S", 0.0001)
     session = ScriptedSession()
     session.state.transcript.blocks.extend([UNREAD] * 400)
     session.say("user", "the newest words")

@@ -279,8 +279,15 @@ class TranscriptLayout:
 
     @property
     def behind(self) -> int | None:
-        """The first block whose text is more than one frame takes up."""
-        return min(self.context.behind, default=None)
+        """The first block of which a frame took up a part; behind all: of an earlier session."""
+        above = {len(self.views)} if self._grows_up else set[int]()
+        return min(self.context.behind | above, default=None)
+
+    @property
+    def _grows_up(self) -> bool:
+        """Blocks of an earlier session were read, and have no views yet."""
+        blocks, count = self._session.transcript.blocks, self._unmade
+        return 0 < count <= len(blocks) and blocks[count - 1] is not UNREAD
 
     def row(self, number: int) -> StyledRow | None:
         """The row of this number; None outside."""
@@ -340,7 +347,7 @@ class TranscriptLayout:
         rows = [row for index in sorted(changed) if (row := self._sync_view(index)) is not None]
         if (grown := self._grow()) is not None:
             rows.append(grown)
-        if self._unmade and blocks[self._unmade - 1] is not UNREAD:
+        if self._grows_up:
             self._grow_up(blocks)
             rows.append(self.pages.top)  # the thumb has moved
         return min(rows, default=None)
@@ -367,8 +374,6 @@ class TranscriptLayout:
         self._stopping[:0] = [view.index for view in made if view.has_stops]
         self.pages.add_before(rows)
         self._unmade = first
-        if first:
-            self._session.on_wake()
 
     def _live(self) -> set[int]:
         """Commands of the model that run, or wait, and those that have just ended."""
