@@ -102,7 +102,11 @@ def made(view: TextView) -> list[str]:
     rows: list[str] = []
     for page in view.pages:
         page.rows = None
-        rows += remade(page)
+        made = remade(page)
+        while view.behind:  # a slow machine makes a part at once
+            view.sync()
+            made = [text_of(row) for row in page.rows or ()]
+        rows += made
     return rows
 
 
