@@ -84,6 +84,9 @@ async def test_a_verdict_is_grey_once_its_texts_are_others(session: ScriptedSess
         grey = colours()
         assert len(grey) == 2
         assert not set(fresh) & set(grey)
+        (head,) = [row for row in shown(app) if "pytest -q" in row]
+        assert head.endswith("✓ ok · out of date"), "not by its colour alone"
+        assert "✓ tests passed · out of date" in app.bench.status_line.render_line(0).text
 
 
 async def test_a_card_follows_a_file_that_gets_another_name(session: ScriptedSession) -> None:

@@ -424,6 +424,8 @@ class RunView(BlockView):
         report = self.block.report
         ground = f"with {report.ground}" if report is not None and report.ground else ""
         room = self.inner - sum(cell_len(text) for text, _ in left) - cell_len(lasted) - 3
+        if self.block.outdated:
+            words += " · out of date"
         words, *below = words.split(" · ")
         while below and cell_len(words) + cell_len(below[0]) + 3 <= room:
             words = f"{words} · {below.pop(0)}"

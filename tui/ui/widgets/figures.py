@@ -254,9 +254,12 @@ def verdict(facts: StatusFacts) -> Forms:
     if found is None or facts.status.running:
         return []
     sign, words, colour = found
-    palette = theme.active()
+    palette, judged = theme.active(), facts.status.judged
     style = palette.style("muted") if facts.status.outdated else palette.style(colour, more="bold")
-    return [[(f"{sign} {facts.status.judged} {words}", style)], [(f"{sign} {words}", style)]]
+    forms = [f"{judged} {words}", words]
+    if facts.status.outdated:
+        forms = [f"{judged} {words} · out of date", f"{words} · old"]
+    return [[(f"{sign} {form}", style)] for form in forms]
 
 
 def throttle(facts: StatusFacts) -> Forms:
