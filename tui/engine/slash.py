@@ -184,7 +184,7 @@ COMMANDS: tuple[Command, ...] = (
     Command(
         "context",
         "Show what the next request holds, with tokens and price, or leave a part out",
-        "[drop NAME | add NAME]",
+        "[drop NAME|add NAME]",
     ),
     Command(
         "image",

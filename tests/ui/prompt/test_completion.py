@@ -128,3 +128,25 @@ def test_a_command_is_sure_only_where_nothing_else_is_meant(text: str, sure: boo
     completer.step(1)
     completer.step(-1)
     assert completer.sure, "it was chosen"
+
+
+@each(
+    "text, offered",
+    [
+        ("/context ", "drop add"),
+        ("/tasks ", "stop pause go take tell yes no"),
+        ("/tasks stop ", ""),
+        ("/verify ", "disk all tests lint types"),
+        ("/verify disk l", "all lint"),
+        ("/stats ask ", "on off"),
+        ("/rewind ", "hunk files talk forward"),
+        ("/rewind hunk 3 ", "files talk"),
+        ("/rewind 3 ", "files talk"),
+        ("/diff head ", ""),
+        ("/attempts ta", "take"),
+        ("/attempts fix it ", ""),
+    ],
+)
+def test_the_words_of_an_argument_are_offered_at_their_place(text: str, offered: str) -> None:
+    _, completer = typed(text)
+    assert sorted(item.shown for item in completer.items) == sorted(offered.split())

@@ -11,7 +11,7 @@ import json
 import re
 import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
@@ -97,33 +97,59 @@ def _of_command(line: str, before: str) -> CompletionQuery | None:
         return None
     letters, words = found[3], tuple(found[2].split())
     start = len(before) - len(letters)
-    is_choice = any(one.startswith(letters.lower()) for one in choices(command, len(words)))
-    if "PATH" in placeholders(command, len(words)) and not is_choice:
+    is_choice = any(one.startswith(letters.lower()) for one in choices(command, words))
+    if "PATH" in placeholders(command, words) and not is_choice:
         sign = "@" if letters.startswith("@") else ""
         letters = letters.removeprefix("@")
         return CompletionQuery("file", letters, start, len(before), command.name, words, sign)
     return CompletionQuery("argument", letters, start, len(before), command.name, words)
 
 
-def choices(command: Command, place: int) -> tuple[str, ...]:
-    """The words that a command takes as they are at this place, from how its argument is written.
+def choices(command: Command, before: Sequence[str]) -> tuple[str, ...]:
+    """The words that a command takes as they are behind these, from how its argument is written.
 
-    ``[disk|head|turn] [PATH]`` has three at the first place, and none at the second.
+    ``[disk|head|turn] [PATH]`` has three at the first place, and none behind one of them.
     """
-    return tuple(word for word in _words(command, place) if word == word.lower())
+    return tuple(word for word in _words(command, before) if word == word.lower())
 
 
-def placeholders(command: Command, place: int) -> tuple[str, ...]:
+def placeholders(command: Command, before: Sequence[str]) -> tuple[str, ...]:
     """What stands for something else there: NAME, PATH. What may be left out lets the next in."""
-    found = [word for word in _words(command, place) if word != word.lower()]
-    if place == 0 and command.argument.startswith("["):
-        found += [word for word in _words(command, 1) if word != word.lower()]
-    return tuple(found)
+    return tuple(word for word in _words(command, before) if word != word.lower())
 
 
-def _words(command: Command, place: int) -> list[str]:
-    groups = command.argument.split()
-    return groups[place].strip("[]").split("|") if place < len(groups) else []
+def _words(command: Command, before: Sequence[str]) -> dict[str, None]:
+    forms = _forms(command.argument.replace(", or ", "|"))
+    for at, word in enumerate(before):
+        same = [form for form in forms if form[at : at + 1] == (word.lower(),)]
+        free = (form for form in forms if len(form) > at and form[at] != form[at].lower())
+        forms = same or [*free]
+    return dict.fromkeys(form[len(before)] for form in forms if len(form) > len(before))
+
+
+@lru_cache(maxsize=64)
+def _forms(argument: str) -> list[tuple[str, ...]]:
+    """All ways to write an argument: ``[a|b X] Y`` is Y, a Y and b X Y."""
+    found: list[tuple[str, ...]] = []
+    for way in _apart(argument, "|"):
+        forms: list[tuple[str, ...]] = [()]
+        for part in _apart(way, " "):
+            inner = [(), *_forms(part[1:-1])] if part.startswith("[") else [(part,)]
+            forms = [form + more for form in forms for more in inner]
+        found += forms
+    return found
+
+
+def _apart(text: str, sign: str) -> list[str]:
+    """The parts of a text between signs that stand in no brackets."""
+    parts, depth = [""], 0
+    for char in text:
+        depth += (char == "[") - (char == "]")
+        if char == sign and not depth:
+            parts.append("")
+        else:
+            parts[-1] += char
+    return [part for part in parts if part]
 
 
 def written(path: str, *, sign: str = "@", shell: bool = False) -> str:
@@ -200,7 +226,7 @@ def means(query: CompletionQuery, items: Sequence[CompletionItem]) -> bool:
     letters = folded(query.letters)
     if query.kind == "argument":
         command = find_command(query.command)
-        if not letters or command is None or placeholders(command, len(query.before)):
+        if not letters or command is None or placeholders(command, query.before):
             return False
     else:
         letters = f"/{letters}"
@@ -214,9 +240,8 @@ def argument_items(query: CompletionQuery, status: Status) -> list[CompletionIte
     command = find_command(query.command)
     if command is None:
         return []
-    place = len(query.before)
-    words = {word: _WORDS.get((command.name, word), "") for word in choices(command, place)}
-    for placeholder in placeholders(command, place):
+    words = {word: _WORDS.get((command.name, word), "") for word in choices(command, query.before)}
+    for placeholder in placeholders(command, query.before):
         if source := _SOURCES.get((command.name, placeholder)):
             words = source() | words
     words |= {word: said for word, said in _now(command.name, status).items() if word in words}
