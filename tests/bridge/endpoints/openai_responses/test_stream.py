@@ -310,6 +310,26 @@ def _heard(*events: dict[str, Any], marked: bool) -> str:
     return str(audience.events[-1]["type"])
 
 
+@each(
+    "numbers, said",
+    [
+        ([3, 4, 4, 5, 5], 3),
+        ([4, 5, 6, 4, 5, 6], 6),  # who begins to count anew means what he says
+        ([0, 0, 0], 3),  # so does who does not count
+        ([None, None, None], 3),
+        (["4", "4", True], 3),
+    ],
+)
+def test_an_event_that_is_sent_twice_is_one(numbers: list[Any], said: int) -> None:
+    audience = Audience()
+    at = {"type": "response.output_text.delta", "item_id": "msg_up", "delta": "na"}
+    for number in numbers:
+        event = {**at, "sequence_number": number}
+        audience.retelling.hear(Message("", json.dumps(event).encode()))
+    told = [event for event in audience.events if event["type"] == at["type"]]
+    assert len(told) == said
+
+
 def test_a_stream_that_says_done_without_a_terminal_event_is_whole_if_its_items_are() -> None:
     def item(kind: str, end: str, index: int = 0) -> dict[str, Any]:
         told = {"type": kind, "id": f"i{index}"}

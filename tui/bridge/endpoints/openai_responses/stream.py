@@ -231,6 +231,8 @@ _ENDS: dict[str, FinishStatus] = {
     "response.incomplete": "incomplete",
     "response.failed": "failed",
 }
+_SAME = ("type", "item_id", "delta")
+"""What an event that is sent twice says twice, beside its number."""
 _OPENINGS = frozenset({"response.created", "response.queued", "response.in_progress"})
 """Our own run has said these."""
 
@@ -246,6 +248,9 @@ class ResponsesReader:
         """Something came that is no event of a response."""
         self._complaint = ""
         """What it said."""
+        self._last: dict[str, Any] = {}
+        self._counts = False
+        """The server numbers its events."""
         self._torn = ""
         """The function that was called with arguments that are no JSON; nobody could run it."""
 
@@ -263,6 +268,8 @@ class ResponsesReader:
     def hear_event(self, event: dict[str, Any]) -> None:
         """Take one event; what belongs to no response of this protocol is skipped."""
         kind, response = event.get("type"), event.get("response")
+        if self._is_again(event):
+            return
         if not isinstance(kind, str) or not kind:
             if event.get("error"):
                 self._error(event)
@@ -277,6 +284,15 @@ class ResponsesReader:
             self._error(event)
         elif self._items.placed(event) and not self._tears(kind, event.get("item")):
             self._run.pass_on(event)
+
+    def _is_again(self, event: dict[str, Any]) -> bool:
+        """Whether an event was sent twice, by a server that numbers them."""
+        last, self._last = self._last, event
+        number, before = event.get("sequence_number"), last.get("sequence_number")
+        if number != before or number is None:
+            self._counts |= type(number) is type(before) is int and number > before
+            return False
+        return self._counts and all(event.get(key) == last.get(key) for key in _SAME)
 
     def hear_whole(self, message: Message) -> None:
         """Take a response that came as one JSON object."""
