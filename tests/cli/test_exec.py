@@ -284,9 +284,10 @@ def test_a_wrong_number_of_attempts_is_a_sentence(
         (["--attempts", "3", "/attempts 4 x"], "--attempts takes a prompt, not a command"),
         (["--attempts", "3", "/ask x"], "--attempts takes a prompt, not a command"),
         (["--apply", "/race x"], "a race changes no files"),
+        (["--role", "fast", "/delegate x"], "/delegate asks the deep model"),
     ],
 )
-def test_attempts_and_races_do_not_ignore_what_is_asked(
+def test_attempts_races_and_delegates_do_not_ignore_what_is_asked(
     environment: dict[str, str], root: Path, arguments: list[str], said: str
 ) -> None:
     done = run(environment, *arguments, "-C", str(root))

@@ -190,6 +190,10 @@ def exec_command(prompt: str, flags: ModelFlags, **choices: Unpack[ExecOptions])
         from tui.cli.exec_attempts import play_attempts
 
         return play_attempts(composition, choices["attempts"], intent, apply=choices["apply"])
+    if isinstance(intent, Delegate) and choices["role"] == "fast" and "deep" in setup.models.roles:
+        raise UsageError(
+            "/delegate asks the deep model: send the prompt itself, or leave --role out"
+        )
     if text.strip() == CONTINUE and not composition.session.status.can_continue:
         raise UsageError("nothing to continue: the last answer is whole")
     if about == COMPACT:
