@@ -251,7 +251,7 @@ FILES: list[Step] = [
 
 EDITOR: list[Step] = [
     Do("global", "open_file"),
-    Say("cache.py" + ENTER, "class Cache"),
+    Say("cache.py" + ENTER, r"▎ledger/cache\.py"),
     Say("zz"),
     Do("editor", "undo"),
     Do("editor", "redo"),
