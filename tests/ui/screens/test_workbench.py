@@ -18,6 +18,7 @@ from tui.engine.intents import (
     Interrupt,
     NewConversation,
     OpenFile,
+    Prompt,
     Reject,
     RunCommand,
     SaveFile,
@@ -228,6 +229,19 @@ async def test_a_prompt_that_was_not_sent_comes_back_each_time(session: Scripted
             assert prompt.clear_draft()
             await settled(session, pilot)
             assert prompt.text == ""
+
+
+async def test_an_enter_that_was_meant_for_a_question_does_not_send_what_came_back(
+    session: ScriptedSession,
+) -> None:
+    async with running(session) as (app, pilot):
+        session.status.unsent = "make it safe"
+        await settled(session, pilot)
+        await pilot.press("enter")
+        assert (session.intents, app.bench.prompt_box.prompt.text) == ([], "make it safe")
+        session.now_s += 1
+        await pilot.press("enter")
+        assert session.intents == [Prompt("make it safe")]
 
 
 async def test_what_the_conversation_says_does_not_cover_it(session: ScriptedSession) -> None:

@@ -48,6 +48,8 @@ _BESIDE_QUESTION = 2
 _LOOK_BACK_S = 0.5
 """After the first paint."""
 _MOST_ROWS = 8
+_CALM_S = 0.5
+"""So long an Enter is not yet about a text that came back by itself."""
 """Rows that the prompt grows to."""
 
 
@@ -80,6 +82,8 @@ class PromptBox(Vertical):
         self._session = session
         self.prompt = PromptArea(self._files, lambda: session.status)
         self.prompt.completer.on_change = self._show_completions
+        self._restored_s = -_CALM_S
+        self.prompt.just_restored = lambda: session.now() - self._restored_s < _CALM_S
         self._question = QuestionBox(id="asks")
         self._queue = QueueList(id="queue")
         self._completions = CompletionList()
@@ -238,6 +242,7 @@ class PromptBox(Vertical):
             self.editing.set_aside(text)
         else:
             self.prompt.restore(text)
+            self._restored_s = self._session.now()
 
     def refuse(self) -> bool:
         """Answer an open question with the safe refusal; False if there is none.

@@ -222,6 +222,8 @@ class PromptArea(TextArea):
         """A queued message stands here: Enter and Tab put it back, also with nothing in it."""
         self.waiting = False
         """Something is asked or queued above: it can be gone into."""
+        self.just_restored: Callable[[], bool] = lambda: False
+        """A text came back by itself: Enter was pressed before it was seen."""
         self._suggestion = 0
         self._status = status
         self._vi: ViController | None = None
@@ -295,6 +297,8 @@ class PromptArea(TextArea):
         """Hand the draft up, if there is one; True: the key is taken."""
         if self.search.active:  # what stands here is no draft
             self.search.take()
+            return True
+        if self.just_restored():
             return True
         whole = self.whole
         text = whole.strip()
