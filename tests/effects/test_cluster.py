@@ -323,11 +323,12 @@ async def test_what_is_lost_on_the_way_is_done_again(tmp_path: Path) -> None:
 
     try:
         running = asyncio.gather(*(one(number) for number in range(30)))
-        await first_spoke.wait()
+        speaking = asyncio.create_task(first_spoke.wait())
+        await asyncio.wait([speaking, running], return_when=asyncio.FIRST_COMPLETED)
         dask.kill("w0")
         dask.add("w1")
         dask.add("w2")
-        while ended < 12:
+        while ended < 12 and not running.done():
             await asyncio.sleep(0.05)
         await dask.restart_scheduler()
         ends = await running
@@ -387,6 +388,7 @@ async def test_workers_that_never_come_back_are_not_waited_for(
         argv = ("/bin/sh", "-c", "echo begin; sleep 31.4159")
         orders.put_nowait(ClusterOrder(RemoteTask(1, argv, str(root), str(ROOT), 60)))
         while not any(one.output for one in told):
+            assert not serving.done(), told
             await asyncio.sleep(0.05)
         monkeypatch.setattr(client_module, "_WAIT_S", 2.0)
         dask.kill("w0")

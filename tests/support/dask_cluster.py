@@ -37,6 +37,15 @@ class DaskCluster:
         self.server = f"{protocol}://127.0.0.1:{self.port}"
         self.workers: dict[str, subprocess.Popen[bytes]] = {}
         self.scheduler = self._scheduler()
+        self._await_scheduler()
+
+    def _await_scheduler(self) -> None:
+        """Until it listens: on a busy machine that takes longer than duetto waits for one."""
+        while True:
+            assert self.scheduler.poll() is None, (self.folder / "scheduler.log").read_text()
+            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", self.port)):
+                return
+            time.sleep(0.05)
 
     def _start(
         self, name: str, module: str, *arguments: str, **variables: str
