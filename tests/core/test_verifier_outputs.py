@@ -91,6 +91,25 @@ def test_problems_are_read_from_the_output(
     assert [(one.name, one.path, one.line + 1, one.message) for one in read] == found
 
 
+LATE = """.Timeout (0:00:02)!
+Thread 0x00007f22785cab80 (most recent call first):
+  File "/home/ada/app/src/sum.py", line 4 in wait
+  File "/home/ada/app/tests/test_sum.py", line 8 in test_sum
+  File "/home/ada/.venv/lib/python3.11/site-packages/_pytest/python.py", line 157 in pytest_pyfunc
+"""
+
+
+@each(
+    "text, found",
+    [(LATE, [("test_sum", "Timeout (0:00:02)")]), (f"{LATE}.\n2 passed, 1 skipped in 3.1s\n", [])],
+)
+def test_the_test_that_pytest_waits_for_is_told(text: str, found: list[tuple[str, str]]) -> None:
+    read = read_output(text, [formats()["pytest late"]], str)
+    assert [(one.name, one.message) for one in read] == found
+    assert [(one.path, one.line) for one in read] == [("/home/ada/app/src/sum.py", 3)] * len(found)
+    assert not any("_pytest" in one.detail for one in read)
+
+
 NODE_SPEC = "ℹ tests 3\nℹ suites 0\nℹ pass 1\nℹ fail 1\nℹ cancelled 0\nℹ skipped 1\nℹ todo 0\n"
 CARGO = "test result: ok. {} passed; {} failed; {} ignored; 0 measured; 0 filtered out\n"
 
@@ -191,6 +210,7 @@ ONE = FailedTest("a")
         (RunReport(counts=RunCounts(12, 0, 1)), "12 passed · 1 skipped"),
         (RunReport((ONE,), counts=RunCounts(2, 1)), "1 failed · 2 passed"),
         (RunReport(counts=RunCounts(2, 3)), "3 failed · 2 passed"),
+        (RunReport((ONE,), late=True), "timed out"),
         (RunReport((ONE, ONE), noun="problem"), "2 problems"),
         (RunReport(known=(ONE, ONE), noun="problem"), "2 problems before, too"),
         (RunReport(known=(ONE,), counts=RunCounts(2, 1)), "2 passed · 1 failed before, too"),

@@ -75,6 +75,8 @@ class RunReport(Struct, frozen=True):
     """Names of tests that were skipped, where the runner tells them."""
     known: tuple[FailedTest, ...] = ()
     """What failed before anything was changed, too, and so is not in ``failed``."""
+    late: bool = False
+    """It ran into its deadline."""
 
     @property
     def is_empty(self) -> bool:
@@ -344,10 +346,10 @@ REPORTS = {"junit": read_junit, "jest": read_jest, "eslint": read_eslint}
 
 def ended_words(report: RunReport) -> str:
     """How a run ended, in brief: ``12 passed · 1 skipped · 2 failed before, too``."""
-    found = []
+    found = ["timed out"] if report.late else []
     counts = report.counts
     told = 0 if counts is None else counts.failed - len(report.known)
-    if (count := max(len(report.failed), told)) > 0:
+    if (count := max(len(report.failed), told)) > 0 and not report.late:
         problems = f"{count} {report.noun}{'' if count == 1 else 's'}"
         found.append(f"{count} failed" if report.noun == "test" else problems)
     if counts is not None:

@@ -83,7 +83,8 @@ async def judged(
         clip = Clip(_OUTPUT_BYTES, _OUTPUT_BYTES)
         clip.feed(result.output)
     passed = result.status == 0 and not result.timed_out
-    return result, await asyncio.to_thread(command.reader, clip.text(), passed)
+    report = await asyncio.to_thread(command.reader, clip.text(), passed)
+    return result, replace(report, late=result.timed_out)
 
 
 async def judge(

@@ -656,6 +656,7 @@ class Verification:
         if command.reader is not None:
             report = await asyncio.to_thread(command.reader, output, passed)
         report = brought_in(report, _changed_paths(self._state.workspace))
+        report = replace(report, late=result.timed_out)
         if result.strayed:
             report = replace(report, fault=_STRAYED.format(result.strayed), step=_ON_DISK)
         if command.kind in ("lint", "types") and not passed and not report.failed:

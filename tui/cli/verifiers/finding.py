@@ -153,7 +153,7 @@ class _VerifierRow:
         file, words = "", dict(self._words)
         if report:
             file = os.path.join(tempfile.gettempdir(), f"duetto-{uuid.uuid4().hex}.report")
-            words["report"] = file
+            words |= {"report": file, "late_s": str(int(self._deadline_s / 2) or 1)}
             passed_on = row.get("pass", ()) if script and not direct else ()
             options = [*passed_on, *self._filled(report, words)]
         own = project.own_folder(self._program)
