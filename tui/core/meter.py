@@ -21,6 +21,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from tui.core.document.hunk import OPEN, Decision, Hunk
+from tui.core.files import counted
 from tui.core.wire.events import Usage
 
 GHOST_TOKENS_S = 50.0
@@ -643,7 +644,7 @@ def pace_words(view: MeterView) -> str:
     """``2.7 s (tools 2.0 s), 464 tokens``: how long a turn took, and its output."""
     about = "~" if view.tokens_estimated else ""
     tools = f" (tools {_seconds(view.tool_s)})" if view.tool_s >= _FELT_S else ""
-    return f"{_seconds(view.seconds)}{tools}, {about}{view.tokens:,} tokens"
+    return f"{_seconds(view.seconds)}{tools}, {about}{counted(view.tokens, 'token')}"
 
 
 def slow_words(view: MeterView) -> str:

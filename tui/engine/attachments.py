@@ -320,7 +320,7 @@ class Attachments:
             first, last = extent_in(known, buffer.lines, one.name) or (one.line, one.line)
             part = FileInContext(buffer, lines=(first + 1, last + 1))
             where = f"{one.kind} in line {one.line + 1} of the active file".strip()
-            found[one.name] = f"~{self.tokens_of(part):,} tokens, {where}"
+            found[one.name] = f"~{counted(self.tokens_of(part), 'token')}, {where}"
         return [*found.items()]
 
     def pasted(self, text: str) -> list[str]:
@@ -472,7 +472,7 @@ class Attachments:
         head = f"{MADE_FOR_PROMPT}{name}\n"  # one that never went was of an older state
         self._made = [one for one in self._made if not one.startswith(head)]
         self._made.append(f"{head}{text}")
-        return [f"@{name} (about {tokens(text):,} tokens)"]
+        return [f"@{name} (about {counted(tokens(text), 'token')})"]
 
     def _selection(self) -> Attached:
         path = self._open_files.status.active_path

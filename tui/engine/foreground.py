@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from tui.core.attachments import names_image
 from tui.core.conversation import Block, BlockKind
+from tui.core.files import counted
 from tui.core.meter import pace_words, slow_words
 from tui.core.wire.efforts import auto_levels, auto_start, effort_refusal
 from tui.engine import intents
@@ -321,7 +322,8 @@ class Foreground:
     def _stop_words(self) -> str:
         view = self._services.state.meter.view(self._services.ports.clock.now())
         about = "~" if view.tokens_estimated else ""
-        return f"stopped after {about}{view.tokens:,} tokens, in {max(self._stop_ms, 0.1):.1f} ms"
+        said = f"{about}{counted(view.tokens, 'token')}"
+        return f"stopped after {said}, in {max(self._stop_ms, 0.1):.1f} ms"
 
     def _settle_stop_note(self) -> None:
         """The server's count came with the end: the conversation shows it as the status does."""

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from tui.core.attachments import mentions
 from tui.core.conversation import History, Item
-from tui.core.files import FileRead, amount, is_image_name
+from tui.core.files import FileRead, amount, counted, is_image_name
 from tui.core.images import (
     MOST_BYTES,
     UNKNOWN,
@@ -135,7 +135,7 @@ class Images:
             await asyncio.to_thread(self._state.witness.keeps_image, one.data)
             tokens = self.rules(spec).tokens(one.image.width, one.image.height)
             moves = ", animated: a model may see its first frame only" * one.image.animated
-            self._state.note(0, f"Attached: {one.image} (about {tokens:,} tokens){moves}")
+            self._state.note(0, f"Attached: {one.image} (about {counted(tokens, 'token')}){moves}")
         self._waiting = {one.image.name: one for one in fresh}
         return None
 

@@ -13,7 +13,7 @@ from msgspec import Struct, json
 
 from tui.core.attachments import ATTACHED, span_words
 from tui.core.conversation import CALL_OUTPUTS, HistoryEntry, Item
-from tui.core.files import file_blocks
+from tui.core.files import counted, file_blocks
 from tui.core.instructions import MAP_NAME, MAP_TITLE, RULES_NAME
 from tui.core.meter import dollars
 from tui.core.recall import said_in
@@ -300,7 +300,7 @@ class RequestParts:
         gone = sum(part.tokens for part in parts if part.called == called)
         rest = sum(part.tokens for part in parts) - gone
         again = f"the next request says the rest anew, about {rest:,} tokens"
-        self._say(f"Left out from now on: {name} ({gone:,} tokens); {again}.")
+        self._say(f"Left out from now on: {name} ({counted(gone, 'token')}); {again}.")
 
     async def _add(self, name: str) -> None:
         dropped = self._attachments.dropped

@@ -51,7 +51,7 @@ class Known:
     """What can be attached to a prompt."""
 
     def sizes(self, paths: Iterable[str]) -> dict[str, int]:
-        return {path: 1200 for path in paths if path.endswith(".py")}
+        return {path: 1 if "one" in path else 1200 for path in paths if path.endswith(".py")}
 
     def offered(self, letters: str) -> list[tuple[str, str]]:
         known = {"diff": "what differs", "img/": "folder"}
@@ -65,7 +65,7 @@ class Known:
 
 
 def test_tokens_are_said_and_what_is_no_file_is_offered() -> None:
-    draft, completer = typed("", "a.py", "d.md", "diff.py")
+    draft, completer = typed("", "a.py", "d.md", "diff.py", "one.py")
     completer.attachables = Known()
     write(draft, "see @di")
     completer.look()
@@ -75,6 +75,9 @@ def test_tokens_are_said_and_what_is_no_file_is_offered() -> None:
     ]
     completer.take(1)
     assert draft.text == "see @diff "
+    write(draft, "see @on")
+    completer.look()
+    assert [(one.shown, one.help) for one in completer.items] == [("one.py", "~1 token")]
     write(draft, "see @a.py:1")
     completer.look()
     assert completer.items == []

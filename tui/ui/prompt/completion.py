@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 from textual.widgets import TextArea
 
 from tui.core.attachments import EAST_ASIAN
-from tui.core.files import kind_by_name
+from tui.core.files import counted, kind_by_name
 from tui.core.fuzzy import FuzzyMatch, Sieve, fit, folded, holds
 from tui.core.text.patterns import pattern
 from tui.engine.notices import Status
@@ -260,7 +260,9 @@ def file_items(
         CompletionItem(
             written(one.text, sign=query.sign, shell=query.shell),
             one.text,
-            f"~{sizes[one.text]:,} tokens" if one.text in sizes else kind_by_name(one.text),
+            f"~{counted(sizes[one.text], 'token')}"
+            if one.text in sizes
+            else kind_by_name(one.text),
             one.offsets,
         )
         for one in fits
