@@ -130,7 +130,7 @@ async def test_the_best_that_passes_comes_home_as_pending_hunks() -> None:
         "1. attempt 3: passes · +1 −1 · ~19 tokens",
         "2. attempt 2: passes, with 6 changed lines against 2 · +3 −3 · ~55 tokens",
         "3. attempt 1: breaks test_fifth and test_first still fails · +1 −1 · ~19 tokens",
-        "4. attempt 4: it changed nothing, and says: Done. · ~1 tokens",
+        "4. attempt 4: it changed nothing, and says: Done. · ~1 token",
     ]
     assert stand.session.status.running == ""
 

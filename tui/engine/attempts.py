@@ -657,7 +657,7 @@ def view_words(view: AttemptView) -> str:
     told = [f"{place}attempt {row.number}: {view.words}"]
     told += [f"+{view.added} −{view.removed}"] if view.added or view.removed else []
     about = "~" * meter.tokens_estimated
-    told += [f"{about}{meter.tokens:,} tokens"] if meter.tokens else []
+    told += [f"{about}{counted(meter.tokens, 'token')}"] if meter.tokens else []
     told += [f"{view.seconds:.1f} s"] if view.seconds else []
     told += [dollars(meter.cost.turn_usd)] if meter.cost.turn_usd else []
     told += [f"{counted(len(row.denied), 'command')} not allowed"] if row.denied else []
