@@ -81,6 +81,14 @@ if __name__ == "__main__":
         print("0.1 E load: unknown model architecture: 'zebra'", file=sys.stderr, flush=True)
         print(json.dumps({"error": "it failed"}), flush=True)
         sys.exit(1)
+    if told["name"] == "broken":
+        for why in (
+            "chat_templates_init: error: Unexpected token: }} of type 11",
+            "srv init: exiting",
+        ):
+            print(f"0.1 E {why}", file=sys.stderr, flush=True)
+        print(json.dumps({"error": "it failed"}), flush=True)
+        sys.exit(1)
     with Path(told["file"]).with_suffix(".starts").open("a") as starts:
         print(os.getpid(), file=starts)
     while told["name"] == "slow" and not Path(told["file"]).with_suffix(".loaded").exists():

@@ -7,6 +7,7 @@ import contextlib
 import fcntl
 import json
 import os
+import signal
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -159,6 +160,17 @@ async def test_an_interrupt_ends_the_request_and_the_next_one_is_answered(stage:
     assert prose(await one.turn(BLOCK, "double it")) == GOOD
 
 
+async def test_a_file_that_is_gone_when_its_process_has_died_is_named(stage: Any) -> None:
+    one = await stage(GOOD)
+    await one.turn(BLOCK, "double it")
+    os.kill(int(one.model.with_suffix(".pid").read_text()), signal.SIGKILL)
+    one.model.unlink()
+    said = ""
+    async with asyncio.timeout(10):
+        while "tiny.gguf cannot be read (No such file or directory)" not in said:
+            said = json.dumps((await one.turn(BLOCK, "double it"))[-1])
+
+
 async def test_who_leaves_while_a_model_loads_leaves_it_to_the_next(stage: Any) -> None:
     one = await stage(GOOD, name="slow")
     starts = one.model.with_suffix(".starts")
@@ -224,6 +236,14 @@ async def test_what_a_library_does_not_know_is_said_by_name(stage: Any) -> None:
     one = await stage("", name="unknown")
     refused = (await one.turn(BLOCK, "x", model="unknown"))[-1]
     assert "does not know the architecture zebra" in refused["error"]["message"]
+
+
+@pytest.mark.slow
+async def test_why_a_file_cannot_be_loaded_is_the_first_that_the_library_says(stage: Any) -> None:
+    one = await stage("", name="broken")
+    refused = (await one.turn(BLOCK, "x", model="broken"))[-1]["error"]["message"]
+    assert refused.startswith("the chat template in ")
+    assert refused.endswith("broken.gguf cannot be loaded (Unexpected token: }} of type 11).")
 
 
 async def test_without_the_extra_one_sentence_says_how_to_get_it(

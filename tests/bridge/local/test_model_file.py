@@ -53,6 +53,9 @@ def test_another_file_is_refused_with_what_to_do(tmp_path: Path) -> None:
     assert "is not a language model (llama)" in refusal(picture)
     sound = gguf(tmp_path / "ears.gguf", {"general.architecture": "whisper"})
     assert "is not a language model (whisper)" in refusal(sound)
+    for key, value in (("llama.pooling_type", 1), ("llama.attention.causal", 0)):
+        vectors = gguf(tmp_path / "vectors.gguf", {**LLAMA, key: value})
+        assert "makes vectors of texts (llama): name one that writes text." in refusal(vectors)
 
 
 def test_what_is_no_file_is_not_waited_for(tmp_path: Path) -> None:

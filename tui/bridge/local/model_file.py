@@ -162,6 +162,10 @@ def _facts(path: Path, said: dict[str, Any], size_bytes: int) -> ModelFile:
     if not architecture or kind != "model" or f"{architecture}.context_length" not in said:
         what = architecture or "nothing known"
         raise _wrong(f"{path} is not a language model ({what}): name one that writes text")
+    if said.get(f"{architecture}.pooling_type") or not said.get(
+        f"{architecture}.attention.causal", True
+    ):
+        raise _wrong(f"{path} makes vectors of texts ({architecture}): name one that writes text")
 
     def number(name: str, other: int = 0) -> int:
         value = said.get(f"{architecture}.{name}", other)

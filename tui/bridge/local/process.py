@@ -23,7 +23,7 @@ from msgspec import Meta, Struct
 
 from tui import own_process
 from tui.bridge.endpoints.base import Broken, Refused
-from tui.bridge.local.model_file import ModelFile, check_machine, free_bytes
+from tui.bridge.local.model_file import ModelFile, check_machine, free_bytes, read_model_file
 from tui.core.typed_data import from_json
 from tui.core.wire.address import Address
 from tui.core.wire.json_writing import request_body
@@ -96,6 +96,7 @@ class ModelServer:
         self.file = file
         self._options = options
         self._process: Process | None = None
+        self._starts = 0
         self._starting: asyncio.Task[Address] | None = None
         self._listening: asyncio.Task[None] | None = None
         self._lines: deque[str] = deque(maxlen=_LAST_LINES)
@@ -148,6 +149,9 @@ class ModelServer:
         if find_spec(PACKAGE) is None:
             words = "A model on this machine needs a package more: pip install 'duetto[local]'."
             raise Refused(404, "local_model_not_installed", words)
+        self._starts += 1
+        if self._starts > 1:  # perhaps it is another one by now, or gone
+            self.file = await asyncio.to_thread(read_model_file, self.file.path)
         options, file = self._options, self.file
         tokens = options.window_of(file) * (2 if options.slots > 1 else 1)
         await asyncio.to_thread(check_machine, file, tokens, free_bytes)
@@ -210,9 +214,11 @@ class ModelServer:
             return f"{PACKAGE} does not know the architecture {unknown[1]} of {file.path}"
         if code == -signal.SIGILL:
             return f"{PACKAGE} was built for another processor than this machine's"
-        last = next((one for one in reversed(lines.splitlines()) if " E " in one), "")
-        words = last.rpartition(" E ")[2].strip()
-        return f"{file.path} cannot be loaded{f' ({words[:200]})' if words else ''}"
+        # the first error is the cause, those behind it say that there was one
+        cause = next((one for one in self._lines if " E " in one), "").partition(" E ")[2]
+        words = cause.rpartition("error: ")[2].rpartition("error loading model: ")[2].strip()
+        what = f"the chat template in {file.path}" if "chat_template" in cause else f"{file.path}"
+        return f"{what} cannot be loaded{f' ({words[:200]})' if words else ''}"
 
     async def _listen(self, process: Process) -> None:
         assert process.stderr is not None
