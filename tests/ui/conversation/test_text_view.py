@@ -290,11 +290,20 @@ def test_the_text_of_a_hunk_that_is_out_can_be_read() -> None:
 
 @pytest.mark.parametrize(("lines", "shows"), [(1, "shows it"), (2, "shows them")])
 def test_what_was_sent_with_a_prompt_is_folded(lines: int, shows: str) -> None:
-    block = Block(BlockKind.USER, 1, "attempt 1 of 2: mend it", state="done")
+    block = Block(BlockKind.USER, 1, "Fix the failed test of pytest", state="done")
     block.append("\n".join(["mend it"] * lines))
     view = UserView(block, 0, ViewContext(width=60), None)
     view.sync()
     assert any(row.rstrip().endswith(f"sent with it · Enter {shows}") for row in rows_of(view))
+
+
+def test_a_prompt_that_its_title_says_whole_is_not_folded() -> None:
+    block = Block(BlockKind.USER, 1, "attempt 1 of 2: mend it", state="done")
+    block.append("mend it\n")
+    view = UserView(block, 0, ViewContext(width=60), None)
+    view.sync()
+    assert [row.strip() for row in rows_of(view) if row.strip()] == ["▌ attempt 1 of 2: mend it"]
+    assert not view.has_stops
 
 
 @pytest.mark.parametrize("kind", [BlockKind.TEXT, BlockKind.REASONING])

@@ -273,9 +273,11 @@ class UserView(BlockView):
     def has_stops(self) -> bool:
         """Only what is long is folded; a row may hold a single word, of wide characters or tabs."""
         block = self.block
-        if block.title or block.length > _LONG_CHARS:
+        if block.length > _LONG_CHARS:
             return True
         text = block.text
+        if block.title:
+            return not block.title.endswith(text.rstrip())
         return text.count("\n") + 8 * len(text) // max(self.inner - 3, 1) >= FOLDED_ROWS
 
     def _sync(self) -> int | None:
@@ -298,6 +300,8 @@ class UserView(BlockView):
         """The rows that are shown, and what is left out."""
         rows = self._wrapped(text)
         if title := self.block.title:
+            if title.endswith(text):
+                return self._wrapped(title), ""
             rows = [*self._wrapped(title), *(() if self.folded else rows)]
             lines = counted(text.count("\n") + 1, "line")
             return rows, f"{lines} sent with it" if self.folded else ""
