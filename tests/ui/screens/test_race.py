@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from tests.support.scripted_app import running
 from tests.support.scripted_session import ScriptedSession
 from tui.core.attempts import AttemptPlan, Result
+from tui.core.conversation import Block, BlockKind
 from tui.core.meter import GhostStretch, MeterView, TurnClocks
 from tui.core.patches.bringing_home import LaneFile
 from tui.engine.attempts import Attempt, AttemptView
@@ -105,6 +108,39 @@ async def test_a_side_is_looked_into_whole_and_single_hunks_of_it_are_kept() -> 
         await pilot.pause()
         assert isinstance(app.screen, AttemptScreen)
         assert app.screen.box.border_title == "2 · slow-1 · high"
+
+
+def streaming(number: int, *kinds: BlockKind) -> AttemptView:
+    """A side that goes on: it has said 60 lines, and changed a file."""
+    row = Attempt(number, FAST, "answering")
+    blocks = [Block(kind, 1) for kind in kinds]
+    for block in blocks:
+        if block.kind is BlockKind.TEXT:
+            block.append("\n".join(f"word {n}" for n in range(60)))
+    meter, transcript = SimpleNamespace(clocks=TurnClocks), SimpleNamespace(blocks=blocks)
+    lane: Any = SimpleNamespace(
+        changes={"a.py": LaneFile(b"x = 0\n", b"x = 1\n")},
+        state=SimpleNamespace(meter=meter, transcript=transcript),
+    )
+    row.lane = lane
+    return AttemptView(row, "answering", MeterView(), 0, 0, 1.0)
+
+
+async def test_while_both_stream_what_is_written_now_is_seen_in_all_the_room_there_is() -> None:
+    sides = [streaming(1, BlockKind.TEXT, BlockKind.PATCH), streaming(2, BlockKind.TEXT)]
+    session = ScriptedSession()
+    session.attempts = Shown(sides, active=True, rows=[one.attempt for one in sides])
+    async with running(session, size=(120, 40)) as (app, pilot):
+        app.bench.prompt_box.prompt.restore("/race show")
+        await pilot.press("enter")
+        await pilot.pause()
+        assert isinstance(app.screen, RaceScreen)
+        rows = [row.split("│") for row in str(app.screen.report(70)).splitlines()]
+        assert len(rows) > 30
+        assert [words.strip() for words in rows[-1]] == ["+x = 1", "word 59"]
+        app.screen.look()
+        await pilot.pause()
+        assert not app.screen.box.show_vertical_scrollbar
 
 
 async def test_each_side_is_the_ghost_of_the_other_by_the_time_since_its_own_request() -> None:

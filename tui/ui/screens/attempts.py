@@ -14,6 +14,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
 
+from tui.core.conversation import BlockKind
 from tui.core.files import counted
 from tui.core.inert_text import inert
 from tui.core.meter import MeterView, dollars
@@ -290,6 +291,8 @@ def _wrapped(rows: Iterable[Row], room: int) -> Iterator[Row]:
 
 _BETWEEN = " │ "
 _LEAST_ROWS = 5
+_MOST_HEIGHT = 94
+"""Hundredths of the screen that the box may have, as its style says."""
 
 
 class RaceScreen(LiveScreen):
@@ -344,7 +347,8 @@ class RaceScreen(LiveScreen):
             return Content(self._session.attempts.said or "no race yet: /race PROMPT begins one")
         room = (width - len(_BETWEEN)) // 2
         heads = [list(_head(view, room)) for view in views]
-        rows = max(self.box.size.height - max(map(len, heads)) - 2, _LEAST_ROWS)
+        most = self.size.height * _MOST_HEIGHT // 100 - self.box.gutter.height
+        rows = max(most - max(map(len, heads)), _LEAST_ROWS)
         texts = [
             _text(view, other, room, rows)
             for view, other in zip(views, reversed(views), strict=True)
@@ -386,10 +390,16 @@ def _rate(meter: MeterView) -> str:
 
 
 def _text(view: AttemptView, other: AttemptView, room: int, rows: int) -> Sequence[Row]:
-    """What it writes, with a mark where the other one would be in it."""
+    """What it writes, with a mark where the other one would be in it.
+
+    While it goes on the end of it is shown: what is written now.
+    """
     row = view.attempt
     changed = [(clip(words, room), colour) for words, colour in _changed(row)]
-    found = [*changed, *_wrapped(_said(row), room)]
+    said = [*_wrapped(_said(row), room)]
+    blocks = [] if row.lane is None else row.lane.state.transcript.blocks
+    edits = bool(blocks) and blocks[-1].kind is BlockKind.PATCH
+    found = [*said, *changed] if edits else [*changed, *said]
     if (share := view.ghost(other)) is not None:
         is_here = "is here" if other.attempt.lane is not None else "was here"
         mark = clip(f"◆ {side_name(other.attempt)} {is_here}", room)
