@@ -110,6 +110,23 @@ async def test_tests_that_disturb_each_other_are_run_alone() -> None:
     assert notes(stand.world).count(THEY_MEET) == 1
 
 
+async def test_tests_that_met_those_of_the_screen_are_run_again_when_these_are_over() -> None:
+    stand = Stand()
+    judge = stand.judge
+    await stand.asks("2 --all make it one")
+    await stand.until(lambda: len(judge.seen) == 1)
+    await settle()
+    judge.hold, judge.port = asyncio.Event(), True
+    stand.session.submit(intents.Verify())
+    await stand.until(lambda: len(judge.seen) == 2)
+    await stand.answers(1, change(0))
+    await stand.answers(2)
+    await stand.until(lambda: len(judge.seen) == 3)
+    judge.hold.set()
+    await stand.rests()
+    assert stand.order()[0] == (1, "passes")
+
+
 @pytest.mark.parametrize("other", [change(2), NEW_FILE, change(2) + NEW_FILE])
 async def test_what_is_taken_and_accepted_meanwhile_helps_no_other_attempt(other: str) -> None:
     stand = Stand()

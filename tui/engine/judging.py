@@ -8,8 +8,8 @@ Where all passed before with hunks that still stand that is not needed: what fai
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 
 from msgspec.structs import replace
 
@@ -44,6 +44,23 @@ class JudgingPlaces:
         self._taken: list[_JudgingPlace] = []
         self.one_by_one = False
         """From now on all are alone."""
+        self._guests = 0
+        self._without_guests = asyncio.Event()
+        self._without_guests.set()
+
+    @contextmanager
+    def guest(self) -> Iterator[None]:
+        """A run that waits for no place: others meet it, and who is to be alone waits for it."""
+        for place in self._taken:
+            place.met = True
+        self._guests += 1
+        self._without_guests.clear()
+        try:
+            yield
+        finally:
+            self._guests -= 1
+            if not self._guests:
+                self._without_guests.set()
 
     @asynccontextmanager
     async def one(self, *, alone: bool = False) -> AsyncIterator[_JudgingPlace]:
@@ -54,7 +71,10 @@ class JudgingPlaces:
                 for _ in range(self._count - 1):
                     await ends.enter_async_context(self._free)
             await ends.enter_async_context(self._free)
+            if alone or self.one_by_one:
+                await self._without_guests.wait()
             place = _JudgingPlace()
+            place.met = bool(self._guests)
             for other in self._taken:
                 other.met = place.met = True
             self._taken.append(place)

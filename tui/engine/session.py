@@ -321,7 +321,9 @@ class Session:
         """Sessions beside this one, over what its screen shows."""
         from tui.engine.lane_session import LaneSessions  # after the first paint
 
-        return LaneSessions(self.services, self.options, Session)
+        made = LaneSessions(self.services, self.options, Session)
+        self._verifying.beside = made.judging.guest
+        return made
 
     @functools.cached_property
     def redoing(self) -> Redoing:

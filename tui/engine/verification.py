@@ -9,6 +9,7 @@ import asyncio
 import functools
 import shlex
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Literal
 
@@ -154,6 +155,8 @@ class Verification:
         """Begins attempts at what failed; see `Fixing`."""
         self.stop_other: Callable[[], None] = lambda: None
         """Stops what else runs, where it is no command of this."""
+        self.beside: Callable[[], AbstractContextManager[None]] = nullcontext
+        """Entered while a verifier runs: what lanes made may be judged meanwhile."""
         self.other_runs: Callable[[], str] = str
         """That in words; empty: nothing does."""
         if when != "ask":
@@ -614,7 +617,9 @@ class Verification:
         how = run_options(command, shadow, nice=self._gives_way)
         try:
             await witness.kept()
-            result = await self._services.ports.runner.run(argv, feed, command.deadline_s, how)
+            with nullcontext() if ground is None else self.beside():
+                runner = self._services.ports.runner
+                result = await runner.run(argv, feed, command.deadline_s, how)
         except asyncio.CancelledError:
             result = RunResult(None, clock.now() - start_s, stopped=True)
             if not self._stopping:
