@@ -102,6 +102,8 @@ _KEPT: Mapping[type[Intent], str] = {
 """What is kept of what the user wants, and its name."""
 _BINDING = ("redirect", "queue", "steer")
 """These say what is sent later: it is kept before anything else happens."""
+_OF_HUNK = (Hunk.__dataclass_fields__.keys() & HunkMade.__struct_fields__) - {"candidates"}
+"""What is kept of a hunk as it stands."""
 _BlockState = tuple[int, int, str, str, str, str, bool]
 
 
@@ -618,36 +620,17 @@ class SessionRecording(Witness):
         if (hunk.turn, path) not in self._before and hunk.decision is Decision.PENDING:
             self._before.add((hunk.turn, path))
             self._keep_file(path, "before")
-        line = hunk.start.line if hunk.start is not None else None
         above, below = self._around(hunk)
+        said = {name: getattr(hunk, name) for name in _OF_HUNK}
+        said |= {"flags": _lasting(hunk), "redone": hunk.redone_from}
         made = HunkMade(
-            hunk.id,
-            hunk.turn,
-            hunk.call_id,
-            path,
-            hunk.kind,
-            hunk.stage,
-            hunk.decision,
-            hunk.section,
-            hunk.base,
-            hunk.agent,
-            line,
-            hunk.woven,
-            hunk.frozen,
-            hunk.target,
-            _lasting(hunk),
-            hunk.reason,
-            tuple(hunk.candidates),
-            hunk.near,
-            hunk.words,
-            self._author(hunk),
-            hunk.added,
-            hunk.removed,
-            hunk.told,
-            above,
-            below,
-            self._typed_in(hunk),
-            hunk.redone_from,
+            **said,
+            line=None if hunk.start is None else hunk.start.line,
+            candidates=tuple(hunk.candidates),
+            author=self._author(hunk),
+            above=above,
+            below=below,
+            typed=self._typed_in(hunk),
         )
         if made.typed is None:
             self._typed.pop(hunk.id, None)

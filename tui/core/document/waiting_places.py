@@ -20,19 +20,12 @@ NEAREST = 5
 """So many places are kept."""
 
 
-class PlaceFinder(Protocol):
-    """Knows how to look for places."""
-
-    def every_place(self) -> Sequence[int]:
-        """All rows at which it could be placed, in the text as it is now."""
-
-
 class Places(Sequence[int]):
     """First rows, in order; those behind the nearest are looked for in the text as it is then."""
 
     __slots__ = ("_count", "_finding", "near")
 
-    def __init__(self, near: Sequence[int], count: int, finding: PlaceFinder) -> None:
+    def __init__(self, near: Sequence[int], count: int, finding: WaitingSection) -> None:
         """``finding`` looks for all of them; there were ``count`` when that was last done."""
         self.near = tuple(near)
         self._count = count
@@ -86,7 +79,7 @@ class Places(Sequence[int]):
         return rows
 
 
-def kept(rows: Sequence[int], finding: PlaceFinder) -> Sequence[int]:
+def kept(rows: Sequence[int], finding: WaitingSection) -> Sequence[int]:
     """What is kept of so many places."""
     return tuple(rows) if len(rows) <= NEAREST else Places(rows[:NEAREST], len(rows), finding)
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 import json
 import re
 import shlex
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, lru_cache
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from textual.widgets import TextArea
 
@@ -26,6 +26,7 @@ from tui.engine.slash import COMMANDS, Command, find_command, split_command
 from tui.ui import theme
 
 if TYPE_CHECKING:
+    from tui.engine.attachments import Attachments
     from tui.ui.file_search import FileSearch
 
 _COMMAND = pattern(r"/([\w-]*)$")
@@ -269,22 +270,6 @@ def file_items(
     ]
 
 
-class Attachables(Protocol):
-    """What a prompt could attach."""
-
-    def sizes(self, paths: Iterable[str]) -> dict[str, int]:
-        """About how many tokens each file has."""
-
-    def offered(self, letters: str) -> list[tuple[str, str]]:
-        """What is no file and begins with these letters: each with what it is."""
-
-    def shown_images(self, draft: str) -> list[str]:
-        """What is known of the images that a draft names, in words."""
-
-    def pasted(self, text: str) -> list[str]:
-        """The files and folders whose paths were pasted; empty: it is something else."""
-
-
 def first_files(paths: Sequence[str], opened: Sequence[str]) -> list[FuzzyMatch]:
     """Before a letter is typed: the open files, then all others."""
     known = set(opened)
@@ -343,7 +328,7 @@ class Completer:
         self.total = 0
         """How many there are, of which some are offered."""
         self.on_change: Callable[[], None] = lambda: None
-        self.attachables: Attachables | None = None
+        self.attachables: Attachments | None = None
         """Says what may stand behind an @ beside files; None: nobody does."""
         self._draft, self._paths, self._status = draft, paths, status
         self._chosen = False
