@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from tests.support.tables import each
+from tui.core.compaction import FOUND, WHOLE_CHARS, PastItem, Recollection, recalled
 from tui.core.conversation import EntryKind, Item, user_item
-from tui.core.recall import FOUND, WHOLE_CHARS, PastItem, Recollection, recalled
 from tui.core.steps import finished
 
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from tests.support.tables import each
-from tui.core.tokens import tokens
-from tui.core.window import TokenScale, Window, is_too_long, tokens_of, window_told
+from tui.core.tokens import TokenScale, Window, is_too_long, tokens, tokens_of, window_told
 
 OPENAI = "Your input exceeds the context window of this model. Please adjust your input."
 VLLM = (

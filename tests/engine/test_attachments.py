@@ -10,8 +10,8 @@ from typing import Any
 from tests.support.fakes import World, settle
 from tests.support.pictures import MemoryPictures
 from tests.support.turns import begun, notes, outputs, update
+from tui.core.compaction import Recollection
 from tui.core.files import file_blocks
-from tui.core.recall import Recollection
 from tui.engine import intents
 from tui.engine.ports import RoleSpec, RunResult
 

@@ -21,9 +21,9 @@ from tui.engine.command_consent import ONCE, READING, REFUSE
 from tui.engine.commands import CommandRules
 from tui.engine.intents import Mode
 from tui.engine.requests import TurnLimits
+from tui.engine.response_items import ShellCall, shell_call
 from tui.engine.results import SIDE_BY_SIDE
 from tui.engine.session import SessionOptions, reasons_to_stay
-from tui.engine.shell_calls import ShellCall, shell_call
 from tui.engine.slash import task_words
 from tui.engine.tools import CallError
 

@@ -16,9 +16,8 @@ from tests.support.fakes import FakeWire, World, settle
 from tests.support.stepped_rehearsal import SteppedRehearsal
 from tests.support.stored_sessions import resumed, stored
 from tests.support.turns import CACHE, land, notes, texts, update
-from tui.core.compaction import prose_in
+from tui.core.compaction import Recollection, prose_in
 from tui.core.instructions import MAP_TITLE
-from tui.core.recall import Recollection
 from tui.core.run_report import FailedTest, RunReport
 from tui.core.session_record import EntryGone, StoredRecord
 from tui.core.wire.events import ErrorEvent, Incomplete

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from tests.support.fakes import World, settle
 from tests.support.turns import begun
+from tui.core.compaction import Recollection
 from tui.core.proposals import JudgedTurn
-from tui.core.recall import Recollection
 from tui.core.session_record import SessionLine
 from tui.engine import intents
 from tui.engine.proposing import Proposing

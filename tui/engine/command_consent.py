@@ -14,8 +14,8 @@ from tui.core.programs import Confinement, RunOptions, is_below
 from tui.core.shell.judging import Judgement, allowed, judge, prefix_of
 from tui.engine.open_files import SEND, OpenFiles
 from tui.engine.ports import Ports
+from tui.engine.response_items import ShellCall
 from tui.engine.session_state import SessionState
-from tui.engine.shell_calls import ShellCall
 from tui.engine.tools import CallError
 
 ONCE = "Run it once"

@@ -25,9 +25,8 @@ from tui.engine.intents import Intent
 from tui.engine.notices import TaskView
 from tui.engine.open_files import OpenFiles
 from tui.engine.ports import Ports
-from tui.engine.response_items import Call
+from tui.engine.response_items import Call, ShellCall, shell_call, told
 from tui.engine.session_state import SessionState
-from tui.engine.shell_calls import ShellCall, shell_call, told
 from tui.engine.supervisor import Supervisor
 from tui.engine.tools import Arguments, CallError, ToolResult, failure
 from tui.errors import FileRefused

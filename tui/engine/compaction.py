@@ -15,6 +15,8 @@ from operator import attrgetter
 from tui.core.compaction import (
     ASKED,
     KnownFacts,
+    PastItem,
+    Recollection,
     Summary,
     added,
     compacted,
@@ -22,6 +24,7 @@ from tui.core.compaction import (
     fault_of,
     prose_in,
     prose_of,
+    recalled,
     request_text,
 )
 from tui.core.conversation import Block, BlockKind, HistoryEntry, user_item
@@ -30,7 +33,6 @@ from tui.core.document.line_notes import Note
 from tui.core.document.report import HunkAccount, hunk_words, row_words, shown
 from tui.core.files import first_of
 from tui.core.instructions import MAP_TITLE
-from tui.core.recall import PastItem, Recollection, recalled
 from tui.core.run_report import FailedTest
 from tui.core.steps import Work, finished
 from tui.core.tokens import tokens

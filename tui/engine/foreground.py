@@ -29,8 +29,8 @@ from tui.engine.turn import Turn
 from tui.errors import DuettoError
 
 if TYPE_CHECKING:
-    from tui.engine.continuing import CutReply
     from tui.engine.request_parts import RequestParts
+    from tui.engine.response_items import CutReply
 
 _LEAST_TOKENS = 20
 """Fewer of them say nothing about how fast a model is."""
@@ -577,7 +577,7 @@ class Foreground:
 
     def _keep_left(self, turn: Turn, outcome: Outcome) -> None:
         """What may go on by `Continue`."""
-        from tui.engine.continuing import CutReply
+        from tui.engine.response_items import CutReply
 
         going_on = turn.request.going_on
         if outcome != "completed" and turn.sent and not turn.unanswered:

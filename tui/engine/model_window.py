@@ -12,8 +12,15 @@ from itertools import islice
 from tui.core.context import TOTAL_LIMIT_CHARS
 from tui.core.conversation import Block, BlockKind, HistoryEntry
 from tui.core.steps import Work
-from tui.core.tokens import tokens
-from tui.core.window import TokenScale, Window, head_tokens, is_too_long, tokens_of, window_told
+from tui.core.tokens import (
+    TokenScale,
+    Window,
+    head_tokens,
+    is_too_long,
+    tokens,
+    tokens_of,
+    window_told,
+)
 from tui.core.wire.events import ErrorEvent, Failed, Usage
 from tui.engine.notices import Trouble
 from tui.engine.ports import REHEARSAL, Ports, RoleSpec

@@ -32,12 +32,12 @@ from tui.core.wire.events import Event, Usage
 from tui.engine.intents import Effort, Role
 
 if TYPE_CHECKING:
+    from tui.core.compaction import Recollection
     from tui.core.cycles import CycleReport
     from tui.core.images import ImageRules
     from tui.core.project_map import Seeds
     from tui.core.project_words import SkillFile
     from tui.core.proposals import JudgedTurn
-    from tui.core.recall import Recollection
 
 WireState = Literal["closed", "connecting", "open"]
 Transport = Literal["websocket", "http"]

@@ -12,14 +12,13 @@ from collections.abc import Callable, Mapping, Sequence
 from msgspec import Struct, json
 
 from tui.core.attachments import ATTACHED, span_words
+from tui.core.compaction import said_in
 from tui.core.conversation import CALL_OUTPUTS, HistoryEntry, Item
 from tui.core.files import counted, file_blocks
 from tui.core.instructions import MAP_NAME, MAP_TITLE, RULES_NAME
 from tui.core.meter import dollars
-from tui.core.recall import said_in
 from tui.core.steps import Work
-from tui.core.tokens import tokens
-from tui.core.window import tokens_of
+from tui.core.tokens import tokens, tokens_of
 from tui.core.wire.events import Usage
 from tui.engine.intents import AddPart, DropPart, Pin, ShowContext
 from tui.engine.ports import REHEARSAL, RoleSpec

@@ -54,8 +54,8 @@ from tui.engine.ports import PatchTool, Ports, RoleSpec, ShellTool
 
 if TYPE_CHECKING:
     from tui.core.compaction import KnownFacts
-    from tui.engine.continuing import CutReply
     from tui.engine.project import ProjectWords
+    from tui.engine.response_items import CutReply
 
 Version = tuple[int, int]
 """Identity and revision of a buffer."""

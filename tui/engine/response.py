@@ -41,19 +41,19 @@ from tui.engine.response_items import (
     hosted_header,
     is_message,
     is_shell,
+    line_so_far,
     message_item,
     message_text,
     names_patch,
     with_text,
 )
 from tui.engine.session_state import SessionState
-from tui.engine.shell_calls import line_so_far
 from tui.engine.tools import brief_call
 
 if TYPE_CHECKING:
     from tui.core.patches.landing import Landing
     from tui.core.steps import Work
-    from tui.engine.continuing import CutReply
+    from tui.engine.response_items import CutReply
 
 
 _SEEN_EARLY_CHARS = 2_000
@@ -632,7 +632,7 @@ class Reply:
     @property
     def left(self) -> CutReply:
         """What it leaves half-said, once it was cut."""
-        from tui.engine.continuing import CutReply
+        from tui.engine.response_items import CutReply
 
         left = CutReply(whole=[message_text(one) for one in self.items if is_message(one)])
         left.earlier = self.calls.earlier

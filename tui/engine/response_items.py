@@ -3,27 +3,155 @@
 Servers leave ids out, use one id for several items, or name an item differently in its deltas
 and at its end. `Slots` gives every item one key: deltas and ends are led to the open item that
 they can only mean, and an end that was said before is known again.
+
+Models write calls of a shell in many ways: a plain function (``shell``), Codex's ``shell`` (an
+argv), ``exec_command`` and ``local_shell``, OpenAI's ``shell`` with several commands, Anthropic's
+``bash``. All become one `ShellCall`. Of an answer that was cut `CutReply` has what it left
+half-said, and what the model is asked to go on.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 
 from tui.core.conversation import CALL_OUTPUTS, Block, BlockKind, Item
+from tui.core.instructions import STOPPED_BY_ACCIDENT
 from tui.core.programs import RunResult
 from tui.core.text.patterns import pattern
 from tui.core.text.pieces import Pieces
 from tui.engine.session_state import SessionState
+from tui.engine.tools import Arguments, CallError
 
 if TYPE_CHECKING:
     from tui.core.edit_stream.arguments import ArgumentText
     from tui.core.patches.landing import Landing
     from tui.core.patches.seam import Joint
     from tui.core.steps import Work
+
+LONGEST_S = 3600.0
+_LINE_CHARS = 100_000
+_COMMAND = ("command", "cmd", "commands", "script", "input")
+_FOLDER = ("workdir", "cwd", "working_directory", "directory", "dir_path")
+_WHY = ("justification", "description", "reason")
+
+
+class ShellCall(Struct, frozen=True):
+    """A command that the model wants to run."""
+
+    line: str
+    """As the user sees it and as it is judged; run by bash unless there is an `argv`."""
+    argv: tuple[str, ...] = ()
+    folder: str = ""
+    """As the call names it; empty: the workspace's root."""
+    deadline_s: float = 0.0
+    """0: none is named."""
+    pty: bool = False
+    background: bool = False
+    free: bool = False
+    """It asks to run outside the sandbox."""
+    why: str = ""
+    """In the model's words."""
+    screen: bool = False
+    """It runs on what the screen shows, in a shadow."""
+
+    @property
+    def command(self) -> str | tuple[str, ...]:
+        """What is handed to the runner."""
+        return self.argv or self.line
+
+
+def shell_call(item: Item) -> ShellCall:
+    """What a call asks for. Raises CallError: it cannot be told what."""
+    kind = item.get("type")
+    action = item.get("action")
+    if kind in ("local_shell_call", "shell_call"):
+        if not isinstance(action, dict):
+            raise CallError("the call has no action")
+        return _of(Arguments.of(action))
+    if kind == "custom_tool_call":
+        return _checked(ShellCall(str(item.get("input") or "")))
+    arguments = item.get("arguments")
+    text = arguments if isinstance(arguments, str) else json.dumps(arguments or {})
+    return _of(Arguments(text))
+
+
+def _of(arguments: Arguments) -> ShellCall:
+    from tui.core.shell.judging import for_argv  # after the first paint
+
+    argv = arguments.strings(*_COMMAND)
+    several = arguments.has("commands") and len(argv) > 1
+    line, argv = ("\n".join(argv), ()) if several or len(argv) == 1 else (for_argv(argv), argv)
+    milliseconds = arguments.decimal(0.0, "timeout_ms", "timeout")
+    seconds = arguments.decimal(0.0, "timeout_s", "deadline_s") or milliseconds / 1000
+    if seconds < 0:
+        raise CallError("a timeout cannot be negative")
+    folders = [arguments.text(name, "") for name in _FOLDER]
+    return _checked(
+        ShellCall(
+            line,
+            argv,
+            folder=next(filter(None, folders), ""),
+            deadline_s=min(seconds, LONGEST_S),
+            pty=arguments.flag("tty") or arguments.flag("pty"),
+            background=arguments.flag("background") or arguments.flag("run_in_background"),
+            free=arguments.first("sandbox_permissions") == "require_escalated"
+            or arguments.flag("unsandboxed"),
+            why=arguments.first(*_WHY)[:200],
+            screen=arguments.flag("screen"),
+        )
+    )
+
+
+def _checked(call: ShellCall) -> ShellCall:
+    if not call.line.strip():
+        raise CallError("the command is empty")
+    if "\0" in call.line + call.folder:
+        raise CallError("a command and its folder cannot hold a NUL character")
+    if len(call.line) > _LINE_CHARS:
+        raise CallError(f"the command is longer than {_LINE_CHARS:,} characters")
+    return call
+
+
+def line_so_far(item: Item) -> str:
+    """The command line of a call, for its title; empty if it cannot be told."""
+    try:
+        return shell_call(item).line
+    except CallError:
+        return ""
+
+
+def told(
+    result: RunResult, output: str, notes: Sequence[str] = (), *, deadline_s: float = 0.0
+) -> str:
+    """What a command that ended has the model told."""
+    seconds = f"{result.seconds:.1f} s"
+    if result.error:
+        ending = result.error
+    elif result.timed_out:
+        ending = f"stopped at its deadline of {deadline_s:g} s"
+    elif result.stopped:
+        ending = f"stopped by the user after {seconds}"
+    elif result.status is not None and result.status < 0:
+        ending = f"ended by signal {-result.status} after {seconds}"
+    else:
+        ending = f"exit code {result.status} after {seconds}"
+    return "\n".join([ending, *notes, "output:" if output else "no output", output]).rstrip("\n")
+
+
+def as_answer(kind: str, output: str, result: RunResult | None) -> object:
+    """The output member of a call's answer, in the form that its kind has."""
+    if kind != "shell_call":
+        return output
+    timed_out = result is not None and result.timed_out
+    code = result.status if result is not None and result.status is not None else 1
+    outcome: Mapping[str, object] = (
+        {"type": "timeout"} if timed_out else {"type": "exit", "exit_code": code}
+    )
+    return [{"stdout": output, "stderr": "", "outcome": outcome}]
 
 
 PATCH_TOOL = "apply_patch"
@@ -468,3 +596,59 @@ def _same(one: Item, other: Item) -> bool:
     return one.get("call_id") == other.get("call_id") or bool(
         one.get("id") and one.get("id") == other.get("id")
     )
+
+
+_TAIL_LINES, _TAIL_CHARS = 30, 4_000
+"""Of what stands, so much is quoted as its end."""
+_BEHIND = "Go on exactly behind its last character; say nothing of it again, and nothing before it."
+
+_CHANGED = (
+    "What it was writing was edited or decided on since: see what stands now. "
+    "Send what is still missing, as a new patch where it is one."
+)
+
+_STARTED_ANEW = (
+    "duetto was started anew since: see what stands now of what it was writing. "
+    "Send what is still missing, as a new patch where it is one."
+)
+
+
+class CutReply(Struct):
+    """What an answer left half-said."""
+
+    message: OpenMessage | None = None
+    call: Call | None = None
+    """Of a patch."""
+    stands: str = ""
+    """The text of the one or the other, up to its last character."""
+    whole: Sequence[str] = ()
+    """The messages before it that are whole: said once more, they are not shown again."""
+    earlier: Earlier | None = None
+    """The patches before it, which are not applied twice."""
+    apart: bool = False
+    """It was cut in a patch in an earlier run, and what comes cannot be joined with that."""
+
+    def settle(self) -> bool:
+        """Whether it can be gone on with where it stands: nobody typed in it, or decided on it."""
+        half = self.call or self.message
+        landing = half.landing if half is not None else None
+        able = landing is not None and landing.reopen(self.stands, probe=True) is not None
+        if not able:
+            self.message = self.call = None
+        return able or (half is None and not self.apart)
+
+    def words(self, *, settled: bool) -> str:
+        """What the model is asked."""
+        lead = STOPPED_BY_ACCIDENT
+        if not settled:
+            return f"{lead} {_STARTED_ANEW if self.apart else _CHANGED}"
+        if self.call is not None:
+            again = f"Call the tool again with the rest of the patch. {_BEHIND}"
+            return f"{lead} The patch that you were sending ends with:\n\n{self._tail}\n\n{again}"
+        if self.message is not None and self.stands:
+            return f"{lead} It ends in the middle, with:\n\n{self._tail}\n\n{_BEHIND}"
+        return f"{lead} Go on with it."
+
+    @property
+    def _tail(self) -> str:
+        return "".join(self.stands.splitlines(keepends=True)[-_TAIL_LINES:])[-_TAIL_CHARS:]

@@ -28,16 +28,15 @@ from tui.engine.notices import Status, Trouble
 from tui.engine.ports import REHEARSAL, PatchFormat, RoleSpec
 from tui.engine.requests import Outcome, PatchReport, TurnRequest, origin
 from tui.engine.response import Reply, landed
-from tui.engine.response_items import PATCH_TOOL, Call, Earlier, Page, is_shell
+from tui.engine.response_items import PATCH_TOOL, Call, Earlier, Page, as_answer, is_shell
 from tui.engine.services import Services
 from tui.engine.session_state import SessionState
-from tui.engine.shell_calls import as_answer
 from tui.engine.tools import ToolResult, failure
 
 if TYPE_CHECKING:
     from tui.core.patches.landing import Landing
     from tui.core.steps import Work
-    from tui.engine.continuing import CutReply
+    from tui.engine.response_items import CutReply
 
 
 _BROKEN = "error: the tool failed; the user was told"

@@ -50,12 +50,12 @@ from tui.core.text.diff import same_start
 from tui.core.text.rows import rows_text
 from tui.core.wire.efforts import AUTO_EFFORT, EFFORTS
 from tui.engine.commands import gone
-from tui.engine.continuing import CutReply
 from tui.engine.notices import Status, Trouble
 from tui.engine.ports import RoleSpec
 from tui.engine.requests import PatchReport
 from tui.engine.response_items import (
     Call,
+    CutReply,
     OpenMessage,
     Page,
     call_text,

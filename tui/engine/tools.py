@@ -28,7 +28,7 @@ from tui.errors import StoreRefused
 if TYPE_CHECKING:
     import regex as timed
 
-    from tui.core.recall import Recollection
+    from tui.core.compaction import Recollection
 
 
 class CallError(Exception):
@@ -251,7 +251,7 @@ class WorkspaceTools:
         return _text_of(path, read)
 
     async def _recall(self, arguments: Arguments) -> ToolResult:
-        from tui.core.recall import Recollection  # behind a first compaction only
+        from tui.core.compaction import Recollection  # behind a first compaction only
 
         asked = Recollection(
             arguments.text("words", ""),

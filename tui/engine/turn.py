@@ -36,7 +36,7 @@ from tui.engine.session_state import SessionState
 from tui.errors import DuettoError, EndpointError
 
 if TYPE_CHECKING:
-    from tui.engine.continuing import CutReply
+    from tui.engine.response_items import CutReply
 
 MOST_REPEATED = 3
 """So often in a row the same calls may have the same results."""

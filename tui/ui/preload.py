@@ -34,7 +34,7 @@ def warm() -> None:
     import_module("tui.ui.highlight.colours")
     import_module("tui.ui.screens.help")
     import_module("tui.core.patches.landing")
-    for name in ("budget", "compaction", "continuing", "hooks", "images"):
+    for name in ("budget", "compaction", "hooks", "images"):
         import_module(f"tui.engine.{name}")
     for channel in get_args(Channel):
         parser_for("auto", channel).feed("warm.py:\n")

@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from tests.support.tables import case
+from tui.core.compaction import Recollection
 from tui.core.conversation import BlockKind, EntryKind, user_item
 from tui.core.document.hunk import Decision, Kind, Stage
-from tui.core.recall import Recollection
 from tui.core.session_record import (
     AllDelegates,
     Began,

@@ -22,9 +22,9 @@ from unicodedata import normalize
 
 import msgspec
 
+from tui.core.compaction import PastItem, Recollection, recalled
 from tui.core.conversation import BlockKind, BlockState
 from tui.core.document.hunk import UNDONE, Decision, Kind, Stage
-from tui.core.recall import PastItem, Recollection, recalled
 from tui.core.run_report import RunReport
 from tui.core.session_record import (
     AllAttached,
