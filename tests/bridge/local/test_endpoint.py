@@ -92,6 +92,18 @@ async def test_an_edit_is_written_under_a_grammar_made_for_the_file(stage: Any) 
     assert asked["messages"][1]["content"].endswith("double it")
 
 
+async def test_what_was_read_for_the_last_prompt_is_not_read_again_for_another_file(
+    stage: Any,
+) -> None:
+    """llama.cpp reads anew from the first character that differs: the files keep their order."""
+    one, other = await stage(GOOD, GOOD), file_block("b.py", PY, from_="1", to="2", lines="2")
+    for prompt in ("double it in a.py", "double it in b.py"):
+        await one.turn(BLOCK, other, prompt)
+    first, second = (asked["messages"][1]["content"] for asked in one.asked)
+    assert second == first.replace("in a.py", "in b.py")
+    assert first.count(PY) == 2
+
+
 async def test_a_line_that_is_wrong_is_never_shown_and_is_written_again(stage: Any) -> None:
     one = await stage(f"{HEAD}    here it is\n", "    return 3\n>>>>>>> REPLACE\n")
     events = await one.turn(BLOCK, "make it three")

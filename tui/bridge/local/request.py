@@ -60,7 +60,8 @@ def plan_of(asked: Asked, window: int) -> LocalPlan:
     shown = _fitting(files, window)
     if not shown:
         return LocalPlan("talk")
-    seen = {path: files[path][:count] for path, count in shown.items()}
+    # in the order in which they came: what was read for the last prompt is not read again
+    seen = {path: files[path][: shown[path]] for path in parsed.files if path in shown}
     files = {path: files[path] for path in shown}
     return LocalPlan("edit", files=files, shown=shown, messages=edit_messages(seen, parsed.said))
 
