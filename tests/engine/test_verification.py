@@ -301,27 +301,35 @@ async def test_what_others_write_makes_a_verdict_out_of_date() -> None:
 
 async def test_what_others_write_while_the_disk_is_verified_makes_the_verdict_out_of_date() -> None:
     """What the tests themselves make there does not, also where it is told late, or made anew."""
-    world = World({"a.py": "x = 1\n", "other.py": "y = 1\n"})
+    world = World({"a.py": "x = 1\n", "other.py": "y = 1\n", "third.py": ""})
     await world.runs()
+
+    writes: dict[str, bytes] = {}
 
     async def verified(*changed: str) -> bool:
         world.runner.hold = asyncio.Event()
         world.session.submit(intents.Verify(disk=True))
         await settle()
         world.changed_outside(*changed)
+        world.files.data |= {path: text for path in changed if (text := writes.get(path))}
         world.runner.hold.set()
         await settle()
         return world.session.status.outdated
 
     assert await verified("other.py")
+    assert not await verified("other.py"), "written anew as it was"
+    world.files.data["other.py"] = b"y = 2\n"
     assert not await verified("made.txt", "__pycache__")
     world.changed_outside("late.txt")
     world.files.data |= {"made.txt": b"", "late.txt": b""}
     assert not await quiet(world)
     assert not await verified("made.txt", "late.txt"), "they made these before, too"
-    world.changed_outside("other.py")
+    world.changed_outside("third.py")
     assert world.session.status.outdated, "it was there before"
     assert not await verified()
+    writes["other.py"] = b"y = 3\n"
+    assert await verified("other.py"), "another text"
+    assert not await verified("other.py")
     world.clock.advance(2)
     world.changed_outside("made.txt")
     assert await quiet(world), "nothing runs any more: it was somebody else"

@@ -84,6 +84,10 @@ class VerdictState:
         """What such runs made."""
         self._until_s = 0.0
         """So long what is made may be of such a run."""
+        self._meanwhile: set[str] = set()
+        """What was changed while it runs."""
+        self._before: dict[str, bytes | None] = {}
+        """Of files that such runs wrote anew, what was in them when it began."""
         self._task: asyncio.Task[None] | None = None
         self.on_outside: Callable[[Iterable[str]], None] = lambda paths: None
         """Told of files that somebody changed on the disk."""
@@ -100,10 +104,16 @@ class VerdictState:
         catalogue = self._services.open_files.catalogue
         await catalogue.prepare()
         self._there, self._until_s = frozenset(catalogue.paths()), math.inf
+        self._before = await asyncio.to_thread(self._texts, [*self._before])
+
+    def _texts(self, paths: Iterable[str]) -> dict[str, bytes | None]:
+        return {path: self._services.ports.files.read(path).data for path in paths}
 
     def ends(self) -> None:
         """The verifiers have ended."""
         self._until_s = self._services.ports.clock.now() + _ECHO_S
+        meanwhile, self._meanwhile = self._meanwhile, set()
+        self._changed(meanwhile)
 
     def stands(self, blocks: Sequence[Block], ground: Ground, *, on_disk: bool) -> None:
         """The verdict in these cards was found on this."""
@@ -126,19 +136,30 @@ class VerdictState:
         self.on_outside(changed)
         if others := changed - self._workspace.buffers.keys():
             self.on_unknown()
-        if self._without_made(others):
+        if self._there is not None and self._until_s == math.inf:
+            self._meanwhile |= others
+        else:
+            self._changed(others)
+
+    def _changed(self, paths: set[str]) -> None:
+        """Files that are not open were changed, by a run on the disk or by somebody else."""
+        if self._there is None or self._services.ports.clock.now() > self._until_s:
+            self._made -= paths
+        else:
+            self._made |= paths - self._there
+            paths = paths - self._made
+            before = {path: self._before.get(path) for path in paths}
+            self._before |= before
+            paths = {
+                path
+                for path, now in self._texts(paths).items()
+                if now is None or now != before[path]
+            }
+        if paths:
             self.unsure = True
             if self._blocks:
                 self._say(outdated=True)
             self._blocks = ()
-
-    def _without_made(self, paths: set[str]) -> set[str]:
-        """These files without those that a run on the disk makes."""
-        if self._there is None or self._services.ports.clock.now() > self._until_s:
-            self._made -= paths
-            return paths
-        self._made |= paths - self._there
-        return paths - self._made
 
     def _frame(self) -> None:
         if not self._blocks or self._task is not None or self._seen == _moment(self._workspace):
