@@ -172,14 +172,22 @@ async def test_at_the_users_wish_with_words_and_shown() -> None:
     sent = await summarised(place)
     assert sent.startswith("What the user wants kept above all: the reasons")
     assert PROSE in place.session.compaction().text
-    edited = place.session.compaction().text.replace(PROSE, "- I say so myself")
-    place.session.submit(intents.EditSummary(edited))
+    shown = place.session.compaction().text
+    place.session.submit(intents.EditSummary(" \n", shown))
+    told = place.session.drain().troubles[-1]
+    assert told.words == "The summary stays as it is: nothing was left in your editor"
+    edited = shown.replace(PROSE, "- I say so myself")
+    place.session.submit(intents.EditSummary(edited, shown))
     request = await turn(place, "go on", "yes")
     assert texts(request)[0] == edited
     place.session.submit(intents.Compact())
     assert "<earlier_summary>\n- I say so myself\n</earlier_summary>" in await summarised(
         place, number=2
     )
+    newer = place.session.compaction().text
+    place.session.submit(intents.EditSummary("- of the older one", edited))
+    assert place.session.compaction().text == newer != edited
+    assert "a newer one, of more turns" in place.session.drain().troubles[-1].why
 
 
 async def test_a_talk_that_is_shorter_than_its_summary_stays_as_it_was() -> None:

@@ -527,11 +527,12 @@ async def test_the_summary_is_read_or_edited() -> None:
     stage.enter("/compact show")
     await stage.app.settled()
     assert given == [stage.session.summary.text]
-    assert stage.session.intents[-1] == EditSummary("shorter")
+    shorter = EditSummary("shorter", stage.session.summary.text)
+    assert stage.session.intents[-1] == shorter
     said = len(stage.heard.pieces)
     stage.enter("/compact show")  # what comes of no edit changes nothing
     await stage.app.settled()
-    assert stage.session.intents[1:] == [EditSummary("shorter")]
+    assert stage.session.intents[1:] == [shorter]
     assert stage.heard.pieces[said:] == ["vim ended with exit code 1.\n"]
     piped = LinearStage(live=False)
     piped.session.summary.text = stage.session.summary.text

@@ -118,12 +118,19 @@ class Compaction:
         match intent:
             case intents.Compact(words):
                 self.ask(words)
-            case intents.EditSummary(text):
-                self.edit(text)
+            case intents.EditSummary(text, of):
+                self.edit(text, of or self.text)
 
-    def edit(self, text: str) -> None:
-        """The user writes it anew; an empty text changes nothing."""
-        if text.strip() and self.text and text != self.text:
+    def edit(self, text: str, of: str) -> None:
+        """The user writes it anew; an empty text changes nothing, nor does one of an older one."""
+        if text == of or not self.text:
+            return
+        if not text.strip():
+            self._state.warn("The summary stays as it is", "nothing was left in your editor")
+        elif of != self.text:
+            why = "a newer one, of more turns, took its place meanwhile"
+            self._state.warn("Your words are not sent", why, "edit that one: /compact show")
+        else:
             history = self._requests.history
             turn = history.entries[0].turn
             history.compact(1, [HistoryEntry("summary", user_item(text), turn=turn)])

@@ -463,6 +463,8 @@ class EditSummary(Intent, frozen=True):
     """Say that summary in other words from now on."""
 
     text: str
+    of: str = ""
+    """The summary that they were made of, which another one may have followed; empty: this one."""
 
 
 class Rename(Intent, frozen=True):

@@ -215,7 +215,7 @@ class Commander:
         finally:
             self.recital.unhurried = False
         if edited.text is not None:
-            self._session.submit(intents.EditSummary(edited.text))
+            self._session.submit(intents.EditSummary(edited.text, text))
         if edited.said:
             self._voice.say([edited.said])
 

@@ -200,7 +200,7 @@ async def test_the_summary_goes_through_the_editor_and_the_draft_stays(
         await until(pilot, lambda: session.intents != [])
         assert app.bench.prompt_box.prompt.text == "draft"
     assert editor.given == ["What is certain."]
-    assert session.intents == [EditSummary("shorter")]
+    assert session.intents == [EditSummary("shorter", "What is certain.")]
 
 
 async def test_a_summary_in_the_editor_is_not_kept_as_the_draft(

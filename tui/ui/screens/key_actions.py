@@ -582,7 +582,7 @@ class SlashCommands:
             self._screen.notify(NO_SUMMARY, markup=False)
             return
         box = self._screen.query_one(PromptBox)
-        box.lend(text, lambda text: session.submit(EditSummary(text)))
+        box.lend(text, lambda edited: session.submit(EditSummary(edited, text)))
 
     def _list_skills(self) -> None:
         from tui.ui.screens.status import SkillsScreen
