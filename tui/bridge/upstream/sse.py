@@ -225,7 +225,7 @@ def value_of(data: bytes) -> object:
         value = msgspec.json.decode(data)
     except (msgspec.DecodeError, UnicodeError, RecursionError):
         try:
-            value = json.loads(data)
+            value = json.loads(data.decode("utf-8", "replace"))
         except RecursionError as error:
             raise ValueError(str(error)) from error
     return _first(value)

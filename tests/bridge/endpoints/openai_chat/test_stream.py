@@ -30,6 +30,8 @@ def test_a_server_that_does_not_close_is_not_waited_for() -> None:
         [chunk(reasoning_content="so"), chunk(reasoning_content=None, content="Hello")],
         [chunk(reasoning="so"), chunk(reasoning=None, content="Hello")],
         [chunk(reasoning="so", reasoning_content="so"), TEXT],
+        [chunk(thinking="so"), TEXT],
+        [chunk(reasoning_text="so", reasoning={}), TEXT],
         [chunk(content=[{"type": "thinking", "thinking": [{"type": "text", "text": "so"}]}]), TEXT],
         [chunk(content=[{"thinking": "so", "type": "thinking"}, {"text": "Hello"}])],
         [chunk(content="<thi"), chunk(content="nk>\ns"), chunk(content="o\n</think>\n\nHello")],
@@ -39,6 +41,29 @@ def test_a_server_that_does_not_close_is_not_waited_for() -> None:
 def test_thoughts_in_all_forms(thoughts: list[dict[str, Any]]) -> None:
     answer = told(*thoughts, chunk("stop"), DONE)
     assert answer.texts() == [("reasoning", "so"), ("message", "Hello")]
+
+
+@each("index", [0, 1, "0"])
+def test_the_choice_that_comes_first_is_the_answer(index: int | str) -> None:
+    def chosen(told: dict[str, Any], at: object) -> dict[str, Any]:
+        return {**told, "choices": [{**told["choices"][0], "index": at}]}
+
+    begun, ended = chosen(chunk(content="Hel"), index), chosen(chunk("stop"), index)
+    other = chosen(chunk(content="Another"), 2)
+    unnamed = {**TEXT, "choices": [{"delta": {"content": "lo"}}]}
+    answer = told(begun, other, unnamed, ended, DONE)
+    assert answer.texts() == [("message", "Hello")]
+
+
+def test_a_content_that_is_one_part_is_read() -> None:
+    answer = told(chunk(content={"type": "text", "text": "Hello"}), chunk("stop"), DONE)
+    assert answer.texts() == [("message", "Hello")]
+
+
+def test_a_byte_that_is_no_utf8_is_one_sign_of_the_answer() -> None:
+    broken = sse(TEXT).removeprefix(b"data: ").replace(b"Hello", b"Hel\xfflo")
+    answer = told(broken, chunk("stop"), DONE)
+    assert answer.texts() == [("message", "Hel\ufffdlo")]
 
 
 def test_tags_are_text_where_they_are_not_at_the_beginning() -> None:

@@ -345,7 +345,9 @@ MOST_CHUNKS = 2_000_000
 _OF_TEXT = frozenset({"role", "content"})
 _NOTHING = (b"", b"[DONE]")
 _MOST_BLANK_BYTES = 1000
-_REASONING = ("reasoning_content", "reasoning")
+_REASONING = ("reasoning_content", "reasoning", "thinking", "reasoning_text")
+_WANTED_BACK = _REASONING[:2]
+"""In which fields a server may want thoughts back where it sent them so."""
 _STATUS_WORDS = {"rate": 429, "quota": 429, "overload": 503, "unavailable": 503, "auth": 401}
 
 
@@ -371,6 +373,8 @@ class ChatReader:
         """The finish reason, as soon as it came."""
         self._told: dict[str, Any] = {}
         """Model, tier and provider, as they were last said."""
+        self._index: object = None
+        """Of the choice that is the answer."""
         self._heard = 0
         self._streamed = False
         """It comes in pieces."""
@@ -449,13 +453,19 @@ class ChatReader:
                 self._complaint = chunk if error_in(chunk).message else self._complaint
         self._look(chunk)
         for choice in listed:
-            if isinstance(choice, dict) and not choice.get("index"):
+            if isinstance(choice, dict) and self._is_ours(choice.get("index")):
                 self._choice(choice, whole=chunk.get("object") == "chat.completion")
         if (usage := usage_in(chunk)) is not None:
             self._writer.used(usage, whole=bool(self._finish))
             if self._finish and not listed:
                 # the count is the last thing: whoever never closes is not waited for
                 self._end(self._finish, "")
+
+    def _is_ours(self, index: object) -> bool:
+        """Whether this is the choice that came first; some count from 1, or with digits."""
+        if self._index is None:
+            self._index = index
+        return index is None or index == self._index
 
     def _look(self, chunk: dict[str, Any]) -> None:
         """Who answers."""
@@ -497,14 +507,14 @@ class ChatReader:
         field = next((key for key in _REASONING if delta.get(key)), "")
         thought, details = delta.get(field), delta.get("reasoning_details")
         if isinstance(thought, str):
-            self._items.think(thought, field)
+            self._items.think(thought, field if field in _WANTED_BACK else "")
         if isinstance(details, list) and details:
             self._items.detail(details, shown=isinstance(thought, str))
         if isinstance(content, str):
             if content:
                 self._text(content)
-        elif isinstance(content, list):
-            for part in content:
+        elif content:
+            for part in content if isinstance(content, list) else [content]:
                 self._part(part)
         refusal = delta.get("refusal")
         if isinstance(refusal, str) and refusal:
