@@ -182,7 +182,8 @@ def test_what_is_no_text_by_its_name_has_its_size(root):
     make(root, "a.py")
     listing = Listing(root)
     assert [entry.size_bytes for entry in listing.folder("")] == [None, 321]
-    assert listing.sizes(["boat.png", "gone.png"]) == {"boat.png": 321}
+    (root / "link.png").symlink_to("boat.png")
+    assert listing.sizes(["boat.png", "gone.png", "link.png"]) == {"boat.png": 321}
 
 
 def test_a_folder_that_cannot_be_listed_says_why(root, tmp_path_factory):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 import subprocess
 import threading
 import time
@@ -103,11 +104,13 @@ class Listing:
         return sorted(entries, key=lambda e: (e.kind == "file", e.name.casefold(), e.name))
 
     def sizes(self, paths: Iterable[str]) -> dict[str, int]:
-        """Bytes of these files; what is gone is left out."""
+        """Bytes of these files; what is gone, or a link that nobody follows here, is left out."""
         found: dict[str, int] = {}
         for path in paths:
             with suppress(OSError):
-                found[path] = os.lstat(os.path.join(self._root, path)).st_size
+                about = os.lstat(os.path.join(self._root, path))
+                if stat.S_ISREG(about.st_mode):
+                    found[path] = about.st_size
         return found
 
     def ignored(self, paths: Collection[str], folders: Collection[str] = ()) -> set[str]:
