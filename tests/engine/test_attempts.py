@@ -237,7 +237,7 @@ async def test_only_some_hunks_of_one_are_taken() -> None:
     await stand.answers(2)
     await stand.rests()
     told = stand.attempts.words(only=1)
-    assert "@@ -1,3 +1,3 @@ 1\n-x0 = 0\n+x0 = 1" in told
+    assert "\na.py\n@@ -1,3 +1,3 @@ 1\n-x0 = 0\n+x0 = 1" in told
     assert "@@ -6,3 +6,3 @@ 2\n" in told
     stand.session.submit(intents.TakeAttempt(1, hunks=(2,)))
     await stand.rests()

@@ -320,7 +320,11 @@ class Attempts:
         said = race_words if self.race else view_words
         if only:
             found = [one for one in self.views() if one.attempt.number == only]
-            lines = [line for one in found for line in (said(one), *difference(one.changes))]
+            lines = [
+                line
+                for one in found
+                for line in (said(one), *(row.removeprefix("=") for row in difference(one.changes)))
+            ]
             return inert("\n".join(lines) or f"There is no attempt {only}.", PROSE)
         lines = [self.said, *map(said, self.views()[:most])]
         lines += [f"… and {len(self.rows) - most} more: /attempts show"] * (len(self.rows) > most)
