@@ -20,6 +20,7 @@ from tui.core.patches.landing import Landing
 from tui.effects.files import Files
 from tui.effects.listing import Listing
 from tui.engine import intents
+from tui.engine.attachments import Attachments
 from tui.engine.notices import Status
 from tui.engine.open_files import SAVE, SEND, OpenFiles
 from tui.engine.session import Session, SessionOptions, unsaved_paths
@@ -361,3 +362,19 @@ def test_h09_names_that_differ_in_case_are_one_file_where_the_volume_says_so() -
         volume.land(patch("@@", "-one", "+ONE", file="src/a.txt"))
         volume.land(patch("@@", "-five", "+FIVE", file="Src/a.txt"))
         assert len(volume.workspace.buffers) == (1 if same else 2)
+
+
+async def test_a_link_in_a_folder_that_is_attached_is_the_file_that_it_leads_to(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "a.py").write_text(TEXT)
+    (tmp_path / "link.py").symlink_to("a.py")
+    seat = Seat(tmp_path)
+    attachments = Attachments(seat.open_files, seat.world.ports)
+    for name in (".", "./link.py"):
+        await attachments.gather([f"@{name}"])
+    notes = [block.text for block in seat.state.transcript.blocks]
+    assert notes == [
+        "Attached: ./ (1 file, about 4 tokens)",
+        "Attached: a.py (about 4 tokens)",
+    ]

@@ -205,6 +205,7 @@ class Attachments:
                 await self._outside_image(name, error)
                 return []
             if name in (".", "./"):
+                await self._open_files.catalogue.prepare()
                 if paths := self._listed(name):
                     return await self._folder("./", paths)
                 raise EditRefused("there is no file in the workspace") from None
@@ -382,28 +383,28 @@ class Attachments:
         return self._outline[1]
 
     async def _folder(self, name: str, paths: Sequence[str]) -> list[str]:
-        total = count = chars = 0
-        left_out = 0
+        found, looked, left_out, chars = dict[str, int](), 0, 0, 0
         for path in paths:
-            if count == MOST_FILES or chars > TOTAL_LIMIT_CHARS:
+            if len(found) == MOST_FILES or chars > TOTAL_LIMIT_CHARS:
                 break
+            looked += 1
             try:
                 await self._file(Attached(path), ask=False)
             except EditRefused:
                 left_out += 1
                 continue
-            shown = self._open_files.open_file(path)
-            total, count = total + self.tokens_of(shown), count + 1
-            chars += sum(map(len, shown.buffer.lines))
+            # a link is the file that it leads to
+            shown = self._open_files.open_file(self._open_files.workspace.open(path).path)
+            if shown.name not in found:
+                found[shown.name] = self.tokens_of(shown)
+                chars += sum(map(len, shown.buffer.lines))
             await asyncio.sleep(0)
-        rest = len(paths) - count - left_out
-        if rest or left_out:
+        if (rest := len(paths) - looked) or left_out:
             kinds = [f"{MOST_FILES} files are attached at once, {rest} more are there"] * bool(rest)
             kinds += [f"the text of {left_out} of its files cannot be sent"] * bool(left_out)
             self._refuse(f"All of {name}", ", and ".join(kinds))
-        return (
-            [f"{name} ({counted(count, 'file')}, about {counted(total, 'token')})"] if count else []
-        )
+        size = f"{counted(len(found), 'file')}, about {counted(sum(found.values()), 'token')}"
+        return [f"{name} ({size})"] if found else []
 
     async def _file(self, part: Attached, *, ask: bool) -> str:
         path, open_files = part.path, self._open_files
