@@ -62,7 +62,8 @@ def test_all_the_providers_are_there_and_each_file_holds() -> None:
 
 
 def test_each_fact_says_where_it_is_from_or_that_it_is_not_verified() -> None:
-    today = datetime.date.today()
+    # who read it may have been ahead of this machine's time zone
+    latest = datetime.date.today() + datetime.timedelta(days=1)
     for one in providers(None).values():
         if one.kind == "rehearsal":
             continue
@@ -70,7 +71,7 @@ def test_each_fact_says_where_it_is_from_or_that_it_is_not_verified() -> None:
         for fact in told:
             assert fact.read is not None or not fact.verified, f"{one.name}: {fact}"
             assert not fact.verified or fact.source
-            assert fact.read is None or fact.read <= today
+            assert fact.read is None or fact.read <= latest
 
 
 @each('name, model, successor', [
