@@ -13,8 +13,9 @@ importlib.import_module("tests.support.scripted_app")  # with it pilots wait unt
 
 
 @pytest.fixture(autouse=True)
-def no_hurry(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A busy machine changes nothing of what is typed and clicked."""
+def any_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither a busy one nor its terminal changes anything of what is typed, clicked and seen."""
+    monkeypatch.delenv("NO_COLOR", raising=False)
     monkeypatch.setattr(editing, "PAUSE_S", 60.0)
     monkeypatch.setattr(cursor, "DOUBLE_CLICK_S", 60.0)
 
