@@ -49,7 +49,7 @@ from tui.effects.store.schema import FILE, MIGRATIONS
 from tui.engine.stats_words import as_lines, sections
 from tui.errors import StoreRefused
 
-NOW_MS = 1_795_915_000_000
+NOW_MS = 1_764_465_400_000
 DAY_MS = 86_400_000
 
 
