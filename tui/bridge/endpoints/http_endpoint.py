@@ -215,7 +215,8 @@ class HttpEndpoint:
         is_json = begun[:1] in (b"{", b"[")
         is_page = kind == "text/html" and not (is_json or (begun and _is_field(begun)))
         if is_page or begun.startswith(b"<"):
-            words = f"{self._host} answered with a web page: is the url that of an endpoint?"
+            said = f' ("{title}")' if (title := excerpt(begun)) else ""
+            words = f"{self._host} answered with a web page{said}: is the url that of an endpoint?"
             raise Refused(400, "not_an_endpoint", words)
         if limits := left(response.headers, time.time()):
             writer.note(duetto_rate_limits=limits)

@@ -193,6 +193,14 @@ async def test_an_error_as_text_is_heard_though_the_connection_breaks() -> None:
     assert "CUDA out of memory" in failure(events)[1]
 
 
+async def test_a_page_in_place_of_an_answer_is_named() -> None:
+    async with standing("openai-chat") as stand:
+        events = await said(
+            stand, b"<!DOCTYPE html><html><title>Sign in to the wifi</title></html>"
+        )
+    assert 'answered with a web page ("Sign in to the wifi"): is' in failure(events)[1]
+
+
 async def test_text_behind_an_answer_that_is_whole_says_nothing() -> None:
     async with standing("openai-chat") as stand:
         events = await said(stand, sse(TEXT), sse(chunk("stop")), b"Bad gateway\n")
