@@ -120,6 +120,8 @@ def in_folder(folder: str, listed: Sequence[str]) -> list[str]:
 
 def folders_in(letters: str, listed: Sequence[str]) -> list[tuple[str, str]]:
     """The nearest folders whose paths begin so, with what is in each, in words."""
+    if letters in (".", "./"):
+        return [("./", f"folder, {counted(len(listed), 'file')}")]
     found, at = dict[str, str](), bisect_left(listed, letters)
     while at < len(listed) and listed[at].startswith(letters) and len(found) < _MOST_FOLDERS:
         name, slash, _ = listed[at][len(letters) :].partition("/")

@@ -23,7 +23,7 @@ from tui.core.attachments import (
     pasted_paths,
 )
 from tui.core.context import TOTAL_LIMIT_CHARS, FileInContext
-from tui.core.files import checked_path, counted, is_image_name, why_private
+from tui.core.files import ascii_shown, checked_path, counted, is_image_name, why_private
 from tui.engine.notices import Trouble
 from tui.engine.open_files import SEND, OpenFiles
 from tui.engine.ports import Ports
@@ -183,9 +183,10 @@ class Attachments:
             except ImageRefused as error:
                 self.images.fault(str(error))
             except EditRefused as error:
-                refused[f"@{mention}"] = str(error)
+                refused[f"@{ascii_shown(str(mention))}"] = str(error)
         if refused:
-            self._refuse(", ".join(refused), "; ".join(refused.values()), len(refused))
+            were = "were" if len(refused) > 1 else "was"
+            self._refuse(f"{', '.join(refused)} {were} not attached", "; ".join(refused.values()))
         if told:
             self._open_files.state.note(0, f"Attached: {', '.join(told)}")
 
@@ -402,7 +403,7 @@ class Attachments:
         if (rest := len(paths) - looked) or left_out:
             kinds = [f"{MOST_FILES} files are attached at once, {rest} more are there"] * bool(rest)
             kinds += [f"the text of {left_out} of its files cannot be sent"] * bool(left_out)
-            self._refuse(f"All of {name}", ", and ".join(kinds))
+            self._refuse(f"Not all of {name} was attached", ", and ".join(kinds))
         size = f"{counted(len(found), 'file')}, about {counted(sum(found.values()), 'token')}"
         return [f"{name} ({size})"] if found else []
 
@@ -525,9 +526,8 @@ class Attachments:
     def _is_file(self, pin: str) -> bool:
         return any(pin == str(one) for one in self._parts)
 
-    def _refuse(self, what: str, why: str, count: int = 1) -> None:
-        were = "was" if count == 1 else "were"
-        what, state = f"{what} {were} not attached", self._open_files.state
+    def _refuse(self, what: str, why: str) -> None:
+        state = self._open_files.state
         state.trouble(Trouble(what, why, severity="warning", noted=True))
         state.note(0, f"{what}: {why}")
 

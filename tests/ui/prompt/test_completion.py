@@ -54,7 +54,7 @@ class Known:
         return {path: 1 if "one" in path else 1200 for path in paths if path.endswith(".py")}
 
     def offered(self, letters: str) -> list[tuple[str, str]]:
-        known = {"diff": "what differs", "img/": "folder"}
+        known = {"diff": "what differs", "img/": "folder", "./": "folder"}
         return [one for one in known.items() if letters and one[0].startswith(letters)]
 
     def shown_images(self, draft: str) -> list[str]:
@@ -86,7 +86,15 @@ def test_tokens_are_said_and_what_is_no_file_is_offered() -> None:
 
 
 def test_what_is_named_in_full_and_is_no_file_is_taken_first() -> None:
-    for text, taken in (("@diff", "@diff"), ("@img", "@img/ "), ("@im", "@img/a.py ")):
+    for text, taken in (
+        ("@diff", "@diff"),
+        ("@img", "@img/ "),
+        ("@im", "@img/a.py "),
+        ("@.", "@./ "),
+        ("/pin .", "/pin ./ "),
+        ("/pin img", "/pin img/ "),
+        ("/pin diff", "/pin diff.py "),
+    ):
         draft, completer = typed("", "diff.py", "img/a.py", "img/b.py")
         completer.attachables = Known()
         write(draft, text)

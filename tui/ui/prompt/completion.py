@@ -532,17 +532,19 @@ class Completer:
 
     def _offer(self, query: CompletionQuery, fits: Sequence[FuzzyMatch], total: int) -> None:
         """Offer files, and behind an @ what else can be attached."""
-        attachables = self.attachables if query.sign and not query.shell else None
+        known = (query.sign or query.command == "pin") and not query.shell
+        attachables = self.attachables if known else None
         if attachables is None:
             self._set(query, file_items(query, fits, {}), total)
             return
         files = file_items(query, fits, attachables.sizes(one.text for one in fits))
         others: list[CompletionItem] = []
-        if not query.command:
+        if query.command in ("", "pin"):
             letters = query.letters
             others = [
-                CompletionItem(written(name), name, said, tuple(range(len(letters))))
+                CompletionItem(written(name, sign=query.sign), name, said, (*range(len(letters)),))
                 for name, said in attachables.offered(letters)
+                if not query.command or name.endswith("/")
             ]
         named = [one for one in others if one.shown in (query.letters, f"{query.letters}/")]
         others = [one for one in others if one not in named]
