@@ -48,9 +48,9 @@ _BESIDE_QUESTION = 2
 _LOOK_BACK_S = 0.5
 """After the first paint."""
 _MOST_ROWS = 8
-_CALM_S = 0.5
-"""So long an Enter is not yet about a text that came back by itself."""
 """Rows that the prompt grows to."""
+_CALM_S = 0.5
+"""So long an Enter is not yet about a text that came back by itself, unless it was changed."""
 
 
 class ExternalEditor(Protocol):
@@ -82,8 +82,10 @@ class PromptBox(Vertical):
         self._session = session
         self.prompt = PromptArea(self._files, lambda: session.status)
         self.prompt.completer.on_change = self._show_completions
-        self._restored_s = -_CALM_S
-        self.prompt.just_restored = lambda: session.now() - self._restored_s < _CALM_S
+        self._restored, self._restored_s = "", -_CALM_S
+        self.prompt.just_restored = lambda: (
+            session.now() - self._restored_s < _CALM_S and self.prompt.text == self._restored
+        )
         self._question = QuestionBox(id="asks")
         self._queue = QueueList(id="queue")
         self._completions = CompletionList()
@@ -242,7 +244,7 @@ class PromptBox(Vertical):
             self.editing.set_aside(text)
         else:
             self.prompt.restore(text)
-            self._restored_s = self._session.now()
+            self._restored, self._restored_s = self.prompt.text, self._session.now()
 
     def refuse(self) -> bool:
         """Answer an open question with the safe refusal; False if there is none.
