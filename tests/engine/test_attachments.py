@@ -462,6 +462,17 @@ async def test_what_cannot_be_attached_for_good_is_not_pinned_as_words() -> None
     assert place.session.attachments.pins == ["diff"], "that is a word"
 
 
+async def test_a_folder_whose_files_are_attached_already_is_pinned() -> None:
+    place = World({"src/a.py": "a\n", "src/b.py": "b\n", "c.py": "c\n"})
+    await ask(place, "look at @src/a.py and @c.py")
+    place.session.submit(intents.Pin("src"))
+    await settle()
+    assert sorted(place.session.attachments.pins) == ["src/a.py", "src/b.py"]
+    place.session.submit(intents.Pin("src/a.py:1"))
+    await settle()
+    assert sorted(place.session.attachments.pins) == ["src/a.py", "src/a.py:1", "src/b.py"]
+
+
 async def test_words_that_were_not_sent_yet_are_unpinned_without_a_word() -> None:
     place = World({"a.py": LINES})
     place.session.submit(intents.Pin("never touch the public API"))

@@ -259,12 +259,13 @@ class Attachments:
             if is_image_name(mention.name):
                 raise EditRefused("an image cannot be pinned: name it in a prompt")
             told = await self.attach(mention)
-            fresh = [str(one) for one in self._parts if one not in before]
-            names = fresh or [str(one) for one in self._parts if one.path == mention.name]
-            self.pins += [one for one in names if one not in self.pins]
+            inside = {*self._listed(mention.name)}
+            wanted = [one for one in self._parts if one not in before or one.path in inside]
+            wanted = wanted or [one for one in self._parts if one.path == mention.name]
+            self.pins += [str(one) for one in wanted if str(one) not in self.pins]
             if told:
                 return f"Pinned: {', '.join(told)}"
-            if self._listed(mention.name):
+            if inside:
                 raise EditRefused("no file in it can be sent")
         if words in self.pins:
             return f"It is pinned already: {words}"
