@@ -90,6 +90,8 @@ def test_a_wrong_command_line_is_one_sentence(capsys: pytest.CaptureFixture[str]
         (["exec", "--jsn", "hi"], "'--json'"),
         (["apply", "--cutt"], "'--cut'"),
         (["--fats", "m"], "'--fast'"),
+        (["--continue"], "did you mean 'duetto resume --last'?"),
+        (["--fast", "m", "--resume", "7f3k"], "did you mean 'duetto resume'?"),
         (["--endpoint"], "requires an argument"),
         (["apply", "--chunk", "x"], "'x' is not a valid"),
     ):
@@ -141,3 +143,12 @@ def test_an_internal_error_goes_to_the_log(
 def test_what_is_said_is_inert(capsys: pytest.CaptureFixture[str]) -> None:
     command_line.say("a\x1b]0;title\x07b")
     assert capsys.readouterr().err == "duetto: a\\x1b]0;title\\x07b\n"
+
+
+def test_every_option_of_the_app_may_stand_before_a_command() -> None:
+    app = COMMANDS["open"][0].partition(":")
+    for option in getattr(importlib.import_module(app[0]), app[2]).params:
+        if isinstance(option, click.Option) and not option.is_eager:
+            given = [option.opts[0]] if option.is_flag else [option.opts[0], "x"]
+            with case(given):
+                assert with_command([*given, "exec", "hi"]) == ["exec", *given, "hi"]

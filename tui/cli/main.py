@@ -57,8 +57,11 @@ _LINEAR = frozenset({DEFAULT, "practice", "resume"})
 """Commands with a linear mode."""
 _WITH_VALUE = frozenset(
     {"--endpoint", "--fast", "--deep", "--key-env", "--config", "--record", "--trace"}
+    | {"--patch-format", "--patch-tool"}
 )
 _WITHOUT_VALUE = frozenset({"--debug", "--linear"})
+_ELSEWHERE = {"--continue": "resume --last", "--resume": "resume"}
+"""How other such programs call what is a command here."""
 _BENCH = "bench"
 _MOVED = (
     "duetto bench has moved: in a checkout, pip install -e '.[bench]'"
@@ -136,6 +139,8 @@ def with_command(args: Sequence[str]) -> list[str]:
     word = args[at] if at < len(args) else ""
     if word == _BENCH:
         raise UsageError(_MOVED)
+    if instead := _ELSEWHERE.get(word):
+        raise click.UsageError(f"no such option {word!r}; did you mean 'duetto {instead}'?")
     if word in COMMANDS:
         return [word, *args[:at], *args[at + 1 :]]
     near = difflib.get_close_matches(word, [c for c in COMMANDS if c not in HIDDEN], 1, _ALIKE)
