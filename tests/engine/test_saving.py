@@ -127,6 +127,7 @@ async def test_a_file_deleted_on_disk_is_made_again_only_when_the_user_says_so()
     assert "was deleted on disk" in session.drain().troubles[-1].why
     (ask,) = session.status.asks
     assert ask.question == "a.py was deleted on disk: keep your text?"
+    assert ask.choices[0] == "Keep mine: make the file again"
     await world.answers(0)
     assert b"mine" in world.files.data["a.py"]
 
@@ -162,8 +163,9 @@ async def test_of_files_saved_together_the_one_that_changed_on_disk_is_named() -
     world.session.drain()
     world.session.submit(intents.Accept())
     assert world.files.data == before
-    told = [trouble.what for trouble in world.session.drain().troubles]
-    assert told == ["b.py was not saved", "b.py changed on disk"]
+    told = world.session.drain().troubles
+    assert [one.what for one in told] == ["b.py was not saved", "b.py changed on disk"]
+    assert told[0].next_step == "nothing was written, the hunks stay pending"
     assert decisions(world) == [Decision.PENDING, Decision.PENDING]
 
 

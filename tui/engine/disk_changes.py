@@ -18,6 +18,7 @@ from tui.engine.services import Services
 from tui.errors import EditRefused, FileRefused
 
 KEEP_MINE = "Keep mine: write it over the file"
+MAKE_AGAIN = "Keep mine: make the file again"
 TAKE_THEIRS = "Take theirs: undo brings mine back"
 SHOW_DIFF = "Show the difference first"
 DECIDE_LATER = "Decide later: it is not saved until then"
@@ -314,7 +315,7 @@ class DiskChanges:
     def _ask(self, path: str, what: str, read: FileRead) -> None:
         if read.data is None:
             answer = self._state.questions.ask(
-                f"{what}: keep your text?", _DELETED, (KEEP_MINE, DECIDE_LATER)
+                f"{what}: keep your text?", _DELETED, (MAKE_AGAIN, DECIDE_LATER)
             )
         else:
             choices = (KEEP_MINE, TAKE_THEIRS, SHOW_DIFF, DECIDE_LATER)
@@ -327,7 +328,7 @@ class DiskChanges:
         if answer.cancelled() or path not in self._workspace.conflicts:
             return
         choice = answer.result()
-        if choice == KEEP_MINE:
+        if choice in (KEEP_MINE, MAKE_AGAIN):
             self._overwrite(path)
         elif choice == TAKE_THEIRS:
             self.reload(intents.Reload(path))

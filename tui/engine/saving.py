@@ -446,13 +446,13 @@ class Saving:
 
     def _blocked(self, paths: Sequence[str], conflicts: list[str]) -> None:
         """Nothing is written while a file on the disk contradicts its buffer."""
-        self._reopen(paths)
+        step = self._reopen(paths)
         for path in conflicts:
             read = self._files.read(path)
             if not read.refusal:
                 gone = read.data is None
                 why = _GONE if gone else "it changed on disk and conflicts with your changes"
-                self._state.trouble(Trouble(f"{path} was not saved", why))
+                self._state.trouble(Trouble(f"{path} was not saved", why, step))
             self.changes.conflict(path)
 
     def _refused(self, paths: Sequence[str], refusals: dict[str, str]) -> None:
