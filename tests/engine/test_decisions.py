@@ -9,7 +9,7 @@ import pytest
 
 from tests.support.fakes import World, settle
 from tests.support.tables import each
-from tests.support.turns import land, update
+from tests.support.turns import land, notes, update
 from tui.core.document.hunk import Decision, Stage
 from tui.core.edit_stream.events import Notation
 from tui.core.patches.landing import Landing
@@ -48,6 +48,18 @@ async def test_a_place_that_was_chosen_is_taken_back_and_chosen_again() -> None:
     assert said(world) == ["Decided again: choosing a place for hunk 1 of a.py"]
     assert world.session.workspace.buffers["a.py"].text() == "x\ny\nX\n"
     assert world.files.data["a.py"] == b"x\ny\nx\n"
+
+
+async def test_the_conversation_says_each_time_that_a_turn_goes_or_comes_back() -> None:
+    world = World({"a.py": TEXT})
+    land(world, update("a.py", "-two", "+TWO"))
+    steps = (intents.UndoTurn(), intents.RedoDecision(), intents.UndoTurn(), intents.UndoDecision())
+    for step in steps:
+        world.session.submit(step)
+    gone, here = decisions.TAKEN_BACK, decisions.BROUGHT_BACK
+    assert notes(world) == [gone, here, gone, here]
+    world.session.submit(intents.RedoDecision())
+    assert notes(world)[4:] == [gone]
 
 
 async def test_nothing_to_undo_is_said() -> None:

@@ -30,6 +30,8 @@ _SAY_S = 0.2
 _DONE = object()
 _NAMED = 3
 """More hunks are only counted."""
+TAKEN_BACK = "the model's last turn was taken back"
+BROUGHT_BACK = "the model's last turn was brought back"
 KEEP_LINES = "Keep what I typed only"
 REMOVE_FILE = "Remove the file: undoing the decision brings it back"
 LEAVE_FILE = "Leave it as it is: the hunk stays pending"
@@ -321,7 +323,7 @@ class HunkDecisions:
             self._state.trouble(Trouble("The turn was not taken back", str(error)))
             return
         yield from self.write_turn(paths, unsaved)
-        self._state.note(turn, "the model's last turn was taken back")
+        self._state.note(turn, TAKEN_BACK)
 
     def _past_reach(self) -> list[Hunk]:
         """Of the last turn of an earlier run that changed files: hunks that have no marks."""
@@ -337,19 +339,24 @@ class HunkDecisions:
     def _undo_decision(self) -> Work[None]:
         entry = self._workspace.last_decision()
         summary = entry.summary if entry else ""
-        yield from self._again("Undone", summary, self._workspace.undoing_decision, _is_turn(entry))
+        step = self._workspace.undoing_decision
+        yield from self._again("Undone", summary, step, _turn_note(entry, BROUGHT_BACK))
 
     def _redo_decision(self) -> Work[None]:
         again = self._workspace.documents.decisions.undone
         entry = self._workspace.last_decision(again=True)
         what = "Decided again" if again else "Brought back"
         summary = entry.summary if again and entry else f"turn {entry.turn}" if entry else ""
-        yield from self._again(what, summary, self._workspace.redoing_decision, _is_turn(entry))
+        note = _turn_note(entry, TAKEN_BACK if again else BROUGHT_BACK)
+        yield from self._again(what, summary, self._workspace.redoing_decision, note)
 
     def _again(
-        self, what: str, summary: str, step: Callable[[], Work[list[str]]], of_turn: bool
+        self, what: str, summary: str, step: Callable[[], Work[list[str]]], note: tuple[int, str]
     ) -> Work[None]:
-        """Undo or redo one decision, write what it changes, and say so."""
+        """Undo or redo one decision, write what it changes, and say so.
+
+        ``note``: of a whole turn its number and what the conversation says of it; else 0.
+        """
         unsaved = self._unsaved()
         try:
             paths = yield from step()
@@ -357,8 +364,9 @@ class HunkDecisions:
             nothing = f"Not {what[0].lower()}{what[1:]}"
             self._state.warn(nothing, str(error))
             return
-        if of_turn:
+        if note[0]:
             yield from self.write_turn(paths, unsaved)
+            self._state.note(*note)
         elif self._mode == "on-accept":
             yield from self._saving.writing(dict.fromkeys(paths, False))
         stays = self._workspace.documents.decisions.stays
@@ -426,8 +434,8 @@ def _named(hunks: Sequence[Hunk]) -> str:
     return f"Hunk{'s' * bool(some)} {numbers} of {hunks[0].path}"
 
 
-def _is_turn(entry: DecisionEntry | None) -> bool:
-    return entry is not None and entry.verb == "turn"
+def _turn_note(entry: DecisionEntry | None, words: str) -> tuple[int, str]:
+    return (entry.turn, words) if entry is not None and entry.verb == "turn" else (0, "")
 
 
 def _is_landing(hunk: Hunk) -> bool:
