@@ -363,6 +363,19 @@ async def test_context_says_what_is_sent_and_a_part_can_be_left_out() -> None:
     assert "a.py" in [path for path, *_ in blocks(await ask(place, "but @a.py"))]
 
 
+async def test_a_folder_is_left_out_and_sent_again_with_its_files() -> None:
+    place = World({"src/a.py": LINES, "src/b.py": CACHE, "c.py": "c\n"})
+    await ask(place, "look at @src, @src/b.py:1-2 and @c.py")
+    place.session.submit(intents.DropPart("src"))
+    await settle()
+    assert notes(place)[-1].startswith("Left out from now on: src (2")
+    assert [path for path, *_ in blocks(await ask(place, "and now?"))] == ["c.py"]
+    place.session.submit(intents.AddPart("@src/"))
+    await settle()
+    assert {path for path, *_ in blocks(await ask(place, "again"))} == {
+        "c.py", "src/a.py", "src/b.py"}  # fmt: skip
+
+
 async def test_an_attachment_that_was_left_out_and_added_is_sent_again() -> None:
     place = World({"a.py": LINES, "b.py": "b\n"})
     await ask(place, "look at @a.py:3-4, @a.py:8 and @b.py")

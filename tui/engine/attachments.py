@@ -229,13 +229,25 @@ class Attachments:
         return []
 
     def drop(self, name: str) -> bool:
-        """Leave a file out of what is sent until it is added or named; False: it is not there."""
+        """Leave a file out of what is sent until it is added or named; False: it is not there.
+
+        Of a folder all files that are attached.
+        """
+        inside = {*self._listed(name)}
         found = {str(one) for one in self._parts if name in (str(one), one.path)}
+        found |= {str(one) for one in self._parts if one.path in inside}
         self.pins = [pin for pin in self.pins if pin != name and pin not in found]
         if not found and name not in self._open_files.workspace.buffers:
             return False
-        self.dropped.add(name)
+        self.dropped |= found if inside else {name}
         return True
+
+    def take_back(self, name: str) -> bool:
+        """Send again what was left out, of a folder all of it; False: nothing was."""
+        inside = {name, *self._listed(name)}
+        again = {one for one in self.dropped if not inside.isdisjoint((one, _file_of(one)))}
+        self.dropped -= again
+        return bool(again)
 
     def unpin(self, words: str) -> bool:
         """Have words kept in mind no longer; False: they are not pinned, or name a file."""
@@ -541,6 +553,11 @@ def _check_lines(buffer: Buffer, lines: tuple[int, int]) -> None:
     if not any(buffer.lines[first - 1 : last]):
         where = f"line {first}" if first == last else f"lines {first}-{last}"
         raise EditRefused(f"nothing is in {where} of {buffer.path}")
+
+
+def _file_of(part: str) -> str:
+    """Whose lines these are."""
+    return part.rpartition(":")[0]
 
 
 def _pinned_words(words: str) -> str:

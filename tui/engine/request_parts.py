@@ -280,7 +280,7 @@ class RequestParts:
         if self._attachments.unpin(name):
             self._say(f"Not pinned any more: {name}")
             return
-        parts = await self.parts()
+        parts, before = await self.parts(), {*self._attachments.dropped}
         if called in self._attachments.dropped:
             self._say(f"It is left out already: {name}")
             return
@@ -296,20 +296,20 @@ class RequestParts:
             self._services.state.warn(f"{name} was not dropped", why)
             return
         self._services.requests.begin_anew()
-        gone = sum(part.tokens for part in parts if part.called == called)
+        left_out = self._attachments.dropped - before | {called}
+        gone = sum(part.tokens for part in parts if part.called in left_out)
         rest = sum(part.tokens for part in parts) - gone
         again = f"the next request says the rest anew, about {rest:,} tokens"
         self._say(f"Left out from now on: {name} ({counted(gone, 'token')}); {again}.")
 
     async def _add(self, name: str) -> None:
         dropped = self._attachments.dropped
-        if (called := name.removeprefix("@")) not in dropped:
+        if not self._attachments.take_back(name.removeprefix("@")):
             why = (
                 f"left out are: {', '.join(sorted(dropped))}" if dropped else "nothing is left out"
             )
             self._services.state.warn(f"{name} was not added", why)
             return
-        dropped.remove(called)
         self._services.requests.begin_anew()
         total = sum(part.tokens for part in await self.parts())
         self._say(
