@@ -267,8 +267,9 @@ class LinearApp:
         self.frame()
 
     def end(self, code: int) -> None:
-        """By force: no other session begins."""
-        self.onward = None
+        """By force: no other session begins, unless it was left for one already."""
+        if not self.is_over:
+            self.onward = None
         self._leave(code, on_purpose=False)
         self._woken.set()
 
