@@ -268,6 +268,16 @@ def test_a_cut_hunk_says_what_can_be_done_with_it_in_one_line() -> None:
     assert "⊘ refused  not painted yet" in shown([cut])[1]
 
 
+def test_a_long_reason_ends_with_an_ellipsis_until_its_hunk_is_opened() -> None:
+    out = hunk(1, Stage.REFUSED)
+    out.reason = "why " * 60 + "the end"
+    assert shown([out])[-1].endswith("why…")
+    assert len(shown([out])) == 2 + 4
+    assert "the end" in " ".join(shown([out], Focus(1, 0, True)))
+    out.reason = "why " * 40 + "the end"
+    assert shown([out])[-1].endswith("the end")
+
+
 def test_the_chosen_one_of_many_candidates_is_in_sight() -> None:
     ambiguous = hunk(1, Stage.CANDIDATES)
     ambiguous.candidates, ambiguous.reason = tuple(range(0, 200, 10)), "ambiguous"

@@ -48,6 +48,8 @@ from tui.ui.styled_text import (
 MINUS = "\N{MINUS SIGN}"
 _MOST_CANDIDATES = 5
 _MOST_STREAMED = 40
+_MOST_REASON = 4
+"""Rows of one reason, as long as its hunk is not opened."""
 _ROOM_FOR_WHY = 62
 _BLAMED = "✗"
 CUT_KEYS = [("a", "keep"), ("e", "finish"), ("r", "take back")]
@@ -187,14 +189,15 @@ def _hunk_lines(hunk: Hunk, width: int, focus: Focus, line: int | None) -> list[
         lines.append(StyledLine(_candidates(hunk, focus if focused else Focus()), "panel", target))
     moves = [f"→ {hunk.target}"] if hunk.kind is Kind.MOVE else []
     asks = "warning" if need_of(hunk) else "muted"
+    opened = focused and focus.opened
     for reason in (*reasons(hunk), *moves):
         text = one_line(reason)
         style = palette.style("error" if need_of(hunk) and _BLAMED in text else asks)
-        lines += [
-            StyledLine([("       ", style), (text[start:end], style)], "panel", target)
-            for start, end in breaks(text, width - 8)[:4]
-        ]
-    return lines + (_streamed(hunk, width) if focused and focus.opened else [])
+        rows = breaks(text, width - 8)[: _MOST_STREAMED if opened else _MOST_REASON]
+        said = [text[start:end] for start, end in rows[:-1]]
+        said += [clip(text[start:], width - 8) for start, _ in rows[-1:]]
+        lines += [StyledLine([("       ", style), (row, style)], "panel", target) for row in said]
+    return lines + (_streamed(hunk, width) if opened else [])
 
 
 def reasons(hunk: Hunk) -> list[str]:
