@@ -152,6 +152,19 @@ async def test_accepting_never_overwrites_what_changed_on_disk() -> None:
     assert world.files.data["a.py"] == TEXT.replace("two", "theirs").encode()
 
 
+@each("theirs", [TEXT + "theirs\n", TEXT.replace("two", "theirs")])
+async def test_a_file_that_others_changed_since_is_not_deleted_unseen(theirs: str) -> None:
+    world = World({"a.py": TEXT})
+    land(world, "*** Begin Patch\n*** Delete File: a.py\n*** End Patch\n")
+    world.files.data["a.py"] = theirs.encode()
+    await world.runs()
+    world.changed_outside("a.py")
+    world.session.submit(intents.Accept())
+    assert world.files.data["a.py"] == theirs.encode()
+    (hunk,) = world.session.workspace.hunks
+    assert hunk.reason == "the file was edited since: not deleted"
+
+
 async def test_of_files_saved_together_the_one_that_changed_on_disk_is_named() -> None:
     world = World({"a.py": TEXT, "b.py": TEXT})
     both = update("a.py", "-two", "+TWO").replace("*** End Patch\n", "")

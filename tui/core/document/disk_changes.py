@@ -78,6 +78,8 @@ def _is_within(hunk: Hunk, rows: tuple[int, int], old: str) -> bool:
     return rows[0] <= hunk.start.line and hunk.end.line <= rows[1]
 
 
+_NO_STATE = -1
+"""None of a file's own: a deletion that was proposed for another text is in conflict."""
 _REPLACED = "the file on the disk was taken instead"
 
 
@@ -94,6 +96,7 @@ def outside_change(
     record = documents.records.get(path)
     if record is None:
         return
+    _note_deletion(documents, record, read)
     if _has_grown(documents, record, read, author):
         return
     if record.view or _is_view_now(record, read):
@@ -123,6 +126,12 @@ def outside_change(
         documents.conflicts.add(path)
         return
     _merge(documents, record, (read.data, new), author)
+
+
+def _note_deletion(documents: Documents, record: FileRecord, read: FileRead) -> None:
+    """A proposed deletion was of another text than what others have written now."""
+    if record.deletion is not None and read.data not in (None, record.disk):
+        documents.layers.own(record.deletion).state = _NO_STATE
 
 
 def _has_grown(documents: Documents, record: FileRecord, read: FileRead, author: Author) -> bool:
