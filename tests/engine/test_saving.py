@@ -165,18 +165,6 @@ async def test_a_file_that_others_changed_since_is_not_deleted_unseen(theirs: st
     assert hunk.reason == "the file was edited since: not deleted"
 
 
-async def test_a_file_that_others_changed_since_is_not_moved_over_unseen() -> None:
-    world = World({"a.py": TEXT, "b.py": "x\n"})
-    world.session.submit(intents.OpenFile("b.py"))
-    move = "*** Update File: a.py\n*** Move to: b.py\n@@\n-two\n+TWO\n"
-    land(world, f"*** Begin Patch\n{move}*** End Patch\n")
-    world.files.data["b.py"] = b"x\ntheirs\n"
-    await world.runs()
-    world.changed_outside("b.py")
-    world.session.submit(intents.Accept())
-    assert world.files.data["b.py"] == b"x\ntheirs\n"
-
-
 async def test_of_files_saved_together_the_one_that_changed_on_disk_is_named() -> None:
     world = World({"a.py": TEXT, "b.py": TEXT})
     both = update("a.py", "-two", "+TWO").replace("*** End Patch\n", "")

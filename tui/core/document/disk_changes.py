@@ -129,11 +129,9 @@ def outside_change(
 
 
 def _note_deletion(documents: Documents, record: FileRecord, read: FileRead) -> None:
-    """What was proposed to go, or to be moved over, is another text than others have written."""
-    coming = documents.arriving.get(record.path)
-    hunk = record.deletion or (coming.moving if coming is not None else None)
-    if hunk is not None and read.data not in (None, record.disk):
-        documents.layers.own(hunk).state = _NO_STATE
+    """A proposed deletion was of another text than what others have written now."""
+    if record.deletion is not None and read.data not in (None, record.disk):
+        documents.layers.own(record.deletion).state = _NO_STATE
 
 
 def _has_grown(documents: Documents, record: FileRecord, read: FileRead, author: Author) -> bool:
