@@ -139,11 +139,13 @@ async def test_one_that_breaks_something_comes_home_and_says_what() -> None:
     await world.session.close()
 
 
-async def test_tests_that_want_one_port_do_not_meet_those_of_another_one() -> None:
+@pytest.mark.parametrize("rounds", [0, 3])
+async def test_tests_that_want_one_port_meet_no_others(rounds: int) -> None:
+    """Neither those of another delegate nor those on the screen of one that is home."""
     world, judge, one = await judged_world(lambda files: [])
+    judge.rounds = rounds
     two = await delegated(world, "make it two", 2)
     judge.hold, judge.port = asyncio.Event(), True
-    world.session.delegates.verify = lambda: None  # the screen's run is nobody's turn
     await finishes(one, change(0))
     await finishes(two, change(4))
     await until(lambda: all("tests run" in each.ended for each in world.session.status.delegates))

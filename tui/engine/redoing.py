@@ -345,7 +345,8 @@ class Redoing:
                 self._say(hunk, f"{REDONE}{old.id}")
                 await self._until(lambda: not self._runs())
                 self._say(hunk, f"{REDONE}{old.id}{_TESTING}")
-                ended = await self._alone(self._run_tests(hunk, command, ports.shadows()))
+                with self._lanes.judging.guest():
+                    ended = await self._alone(self._run_tests(hunk, command, ports.shadows()))
         result, report = ended
         verdict = verdict_of(result, report)
         counts = "" if verdict == "error" else ended_words(report)

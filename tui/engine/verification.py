@@ -638,7 +638,8 @@ class Verification:
         report = await self._report(command, output, result)
         if ground is None or command.kind == "syntax":
             return report
-        report = await self.baseline.without_known(command, result, report, ground)
+        with self.beside() if report.failed else nullcontext():
+            report = await self.baseline.without_known(command, result, report, ground)
         return placed(report, _changed_paths(self._state.workspace))
 
     def _say_running(self) -> None:
