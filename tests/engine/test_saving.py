@@ -14,6 +14,7 @@ from tests.support.tables import each
 from tests.support.turns import land, update
 from tui.core.document.disk_plan import DiskPlan
 from tui.core.document.hunk import Decision, Stage
+from tui.core.edit_stream import Format
 from tui.core.files import MAX_BYTES, FileRead
 from tui.core.patches.landing import Landing
 from tui.effects.files import Files
@@ -163,6 +164,63 @@ async def test_a_file_that_others_changed_since_is_not_deleted_unseen(theirs: st
     assert world.files.data["a.py"] == theirs.encode()
     (hunk,) = world.session.workspace.hunks
     assert hunk.reason == "the file was edited since: not deleted"
+
+
+MOVE = "*** Update File: a.py\n*** Move to: b.py\n@@\n-two\n+TWO\n"
+SWAP = (
+    "diff --git a/a.py b/b.py\nrename from a.py\nrename to b.py\n"
+    "--- a/a.py\n+++ b/b.py\n@@ -2 +2 @@\n-two\n+TWO\n"
+    "diff --git a/b.py b/a.py\nrename from b.py\nrename to a.py\n"
+)
+THEIRS = TEXT.replace("two", "theirs")
+
+
+@each("when", ["told", "untold", "unsaved"])
+@each(
+    "before, patch, theirs",
+    [
+        ("x\n", MOVE, {"b.py": "x\ntheirs\n"}),
+        ("x\n", f"*** Delete File: b.py\n{MOVE}", {"b.py": "theirs\n"}),
+        ("", MOVE, {"b.py": "theirs\n"}),
+        ("", MOVE, {"b.py": ""}),
+        ("x\n", MOVE, {"a.py": THEIRS}),
+        ("x\n", MOVE, {"a.py": None}),
+        ("x\n", MOVE, {"a.py": None, "b.py": TEXT}),
+        ("x\n", MOVE, {"a.py": THEIRS, "b.py": "x\ntheirs\n"}),
+        ("x\n", SWAP, {"a.py": THEIRS}),
+        ("x\ntwo\nthree\nfour\nfive\n", SWAP, {"a.py": THEIRS}),
+    ],
+)
+async def test_nothing_that_others_wrote_is_lost_where_files_move(
+    before: str, patch: str, theirs: dict[str, str | None], when: str
+) -> None:
+    options = SessionOptions(save="manual" if when == "unsaved" else "on-accept")
+    world = World({"a.py": TEXT, **({"b.py": before} if before else {})}, options=options)
+    fmt: Format = "unified_diff" if patch is SWAP else "apply_patch"
+    landing = land(
+        world, patch if patch is SWAP else f"*** Begin Patch\n{patch}*** End Patch\n", fmt=fmt
+    )
+    assert {hunk.stage for hunk in landing.hunks} == {Stage.LANDED}
+    await world.runs()
+    if when == "unsaved":
+        world.session.submit(intents.Accept())
+    for path, text in theirs.items():
+        world.files.data.pop(path, None)
+        if text is not None:
+            world.files.data[path] = text.encode()
+    if when != "untold":
+        world.changed_outside(*theirs)
+        world.session.submit(intents.OpenFile("b.py"))
+    for _ in range(2):  # what a refused write has told stays known
+        world.session.submit(intents.Accept())
+    if when == "unsaved":
+        world.session.submit(intents.SaveFile("a.py"))
+        world.session.submit(intents.SaveFile("b.py"))
+    elif "b.py" in theirs:
+        moved = landing.hunks[-1]
+        assert (moved.stage, moved.reason) == (Stage.CONFLICT, "'b.py' was edited since: not moved")
+    for path, text in theirs.items():
+        assert world.files.data.get(path) == (None if text is None else text.encode())
 
 
 async def test_of_files_saved_together_the_one_that_changed_on_disk_is_named() -> None:

@@ -7,6 +7,7 @@ from typing import Any
 from tests.support.fakes import World
 from tests.support.stepped_rehearsal import SteppedRehearsal
 from tui.core.conversation import BlockKind
+from tui.core.edit_stream import Channel, Format
 from tui.core.patches.landing import Landing
 from tui.engine import intents
 
@@ -30,9 +31,14 @@ def update(path: str, *lines: str) -> str:
     return f"*** Begin Patch\n*** Update File: {path}\n@@\n{body}*** End Patch\n"
 
 
-def land(world: World, patch: str, turn: int = 1, *, cut: bool = False) -> Landing:
+def land(
+    world: World, patch: str, turn: int = 1, *, cut: bool = False, fmt: Format = "apply_patch"
+) -> Landing:
     """A model's whole patch, without its request."""
-    landing = Landing(world.session.workspace, turn=turn, call_id=f"call_{turn}")
+    channel: Channel = "custom" if fmt == "apply_patch" else "text"
+    landing = Landing(
+        world.session.workspace, turn=turn, call_id=f"call_{turn}", channel=channel, fmt=fmt
+    )
     landing.feed(patch)
     landing.finish(cut=cut)
     return landing

@@ -184,7 +184,9 @@ def _merge(
     base = "" if record.disk is None else plain_text(record.disk.decode("utf-8", "replace"))
     mine = line_changes(base, record.buffer.text())
     others = line_changes(base, plain_text(new))
-    fit = fitted(mine, others)
+    # where a move has brought the text, it was not made of what lay here: nothing is to be merged
+    came = any(hunk.kind is Kind.MOVE for hunk in record.undecided)
+    fit = None if came and mine.changes != others.changes else fitted(mine, others)
     clean = record.saved
     if fit is None and author is Author.TOOL:
         # what was typed meanwhile stays; the next save brings it to the disk and formats it

@@ -301,6 +301,8 @@ class Layer(Struct):
     """The user's state of the text that a deletion takes away, or an accepted move replaced."""
     over: FileRecord | None = None
     """The file that an accepted move replaced."""
+    replaces: bytes | None = None
+    """What lay at a move's target when it was proposed; None: nothing."""
     made_file: bool = False
     """An ADD whose file was not there: without it there is none."""
     changed_by: Author | None = None

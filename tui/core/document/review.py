@@ -97,9 +97,10 @@ def move(documents: Documents, record: FileRecord, hunk: Hunk) -> bool:
         hunk.stage, hunk.reason = Stage.CONFLICT, f"'{target}' has unsaved edits: not moved"
         return False
     layer = documents.layers.own(hunk)
+    edited = over is not None and over is layer.over and over.undo_log.state != layer.state
     if leaving is not None:
         documents.layers.own(leaving).record = over
-    elif over is not None and over is layer.over and over.undo_log.state != layer.state:
+    elif edited or (over is not None and over.disk != layer.replaces):
         hunk.stage, hunk.reason = Stage.CONFLICT, f"'{target}' was edited since: not moved"
         return False
     layer.state = over.undo_log.state if over is not None else 0
@@ -328,12 +329,14 @@ def _reopen_move(documents: Documents, hunk: Hunk, others: dict[FileRecord, None
         _reopen_move(documents, taker, others)
     if record in others:
         return  # it gave way to the one before it, and went back with that one
-    displacer = displacer_of(documents, hunk)
+    displacer, over = displacer_of(documents, hunk), documents.layers[hunk.id].over
     move_back(documents, hunk)
     record.moving = hunk
     documents.arriving[hunk.target] = record
     hunk.decision = Decision.PENDING
     others[record] = None
+    if over is not None and over.gone:
+        others[over] = None  # its deletion made room, and was not written either
     if displacer is not None:
         _reopen_move(documents, displacer, others)
 

@@ -248,6 +248,9 @@ class UpdateWork(FileWork):
     def _go(self, record: FileRecord, hunk: Hunk) -> None:
         record.moving = hunk
         self.documents.arriving[hunk.target] = record
+        there = self.documents.records.get(hunk.target)
+        if there is not None and not there.gone:
+            self.documents.layers.own(hunk).replaces = there.disk
         self.ended(hunk, Stage.LANDED)
 
     def settle(self, leaving: Collection[FileRecord], why: Why) -> bool:
