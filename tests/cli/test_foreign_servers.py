@@ -332,19 +332,23 @@ async def test_a_close_before_the_first_request_says_why(tmp_path: Path) -> None
 
 
 @contextmanager
-def asking(tmp_path: Path, port: int) -> Iterator[subprocess.Popen[bytes]]:
-    """``duetto exec`` at work, whose answer has begun."""
+def asking(tmp_path: Path, port: int, *options: str) -> Iterator[subprocess.Popen[bytes]]:
+    """``duetto exec`` at work, some of whose answer has been written."""
     (tmp_path / "work").mkdir()
     url = f"ws://127.0.0.1:{port}/v1/responses"
+    words = ["exec", "go", "-C", str(tmp_path / "work"), "--endpoint", url, "--fast", "m"]
     process = subprocess.Popen(
-        [*DUETTO, "exec", "go", "-C", str(tmp_path / "work"), "--endpoint", url, "--fast", "m"],
+        [*DUETTO, *words, *options],
         env=clean_environment(tmp_path / "home"),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     )
     try:
         assert process.stdout is not None
-        assert os.read(process.stdout.fileno(), 100).startswith(b"start ")
+        written = b""
+        while b"start " not in written:
+            assert (more := os.read(process.stdout.fileno(), 4096)), written
+            written += more
         yield process
     finally:
         process.kill()
@@ -353,7 +357,7 @@ def asking(tmp_path: Path, port: int) -> Iterator[subprocess.Popen[bytes]]:
 
 @pytest.mark.parametrize("name", ["unknown events", "text"])
 def test_exec_is_ended_by_a_signal_under_a_flood(tmp_path: Path, name: str) -> None:
-    with flooding(FLOODS[name]) as port, asking(tmp_path, port) as process:
+    with flooding(FLOODS[name]) as port, asking(tmp_path, port, "--json") as process:
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=300)
         assert process.returncode == 130
