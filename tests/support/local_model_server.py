@@ -95,8 +95,8 @@ if __name__ == "__main__":
         threading.Event().wait(0.01)
     serving = Server(told)
     threading.Thread(target=serving.serve_forever, daemon=True).start()
-    print(json.dumps({"url": f"http://127.0.0.1:{serving.server_port}"}), flush=True)
     Path(told["file"]).with_suffix(".pid").write_text(str(os.getpid()))
+    print(json.dumps({"url": f"http://127.0.0.1:{serving.server_port}"}), flush=True)
     while os.read(0, 4096):
         pass
     os._exit(0)
