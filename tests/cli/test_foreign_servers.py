@@ -347,7 +347,8 @@ def asking(tmp_path: Path, port: int, *options: str) -> Iterator[subprocess.Pope
         assert process.stdout is not None
         written = b""
         while b"start " not in written:
-            assert (more := os.read(process.stdout.fileno(), 4096)), written
+            more = os.read(process.stdout.fileno(), 4096)
+            assert more, written
             written += more
         yield process
     finally:
