@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
+import threading
 from collections.abc import Iterator
-from functools import partial
+from itertools import count
 from pathlib import Path
 
 import keyring
@@ -13,11 +13,13 @@ import pytest
 from keyring.backends.fail import Keyring as NoKeyring
 
 from tests.cli.conftest import Memory
-from tests.support.stand_in import KEY, StandIn, stand_in
+from tests.support.stand_in import KEY, NUMBERS, StandIn, stand_in
 from tests.support.tables import case
 from tui.cli import endpoints
 from tui.cli.connecting import Connector
 from tui.cli.models import ResolvedModels, SessionSetup
+from tui.cli.probing import Probing
+from tui.core.wire.events import Delta, Event
 from tui.effects.known_models import MeasuredSpeeds
 from tui.engine.connecting import Connecting, Measured, ModelSource
 from tui.settings import Paths, Settings, load
@@ -115,16 +117,31 @@ async def test_servers_that_are_none_and_lists_of_any_size(
     assert len((await port.models(CHOSEN)).models) == 5000
 
 
-def after_the_loop_has_read(loop: asyncio.AbstractEventLoop) -> None:
-    """Let a busy loop not read two pieces at once: they would take no time."""
-    asyncio.run_coroutine_threadsafe(asyncio.sleep(0.001), loop).result(60)
+@pytest.fixture
+def apart(provider: StandIn, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first piece of an answer is heard before the second goes: two at once take no time."""
+    heard, hear, sent = threading.Event(), Probing._event, count()
+
+    def noted(probing: Probing, event: Event, now: float) -> None:
+        hear(probing, event, now)
+        if isinstance(event, Delta):
+            heard.set()
+
+    def between() -> None:
+        match next(sent) % len(NUMBERS):
+            case 0:
+                heard.clear()
+            case 1:
+                assert heard.wait(60)
+
+    monkeypatch.setattr(Probing, "_event", noted)
+    provider.between = between
 
 
 async def test_a_short_answer_of_each_is_measured(
-    setup: SessionSetup, provider: StandIn, ring: Memory
+    setup: SessionSetup, provider: StandIn, ring: Memory, apart: None
 ) -> None:
     told: list[Measured] = []
-    provider.between = partial(after_the_loop_has_read, asyncio.get_running_loop())
     await Connector(setup).test(CHOSEN, told.append)
     over = {one.model: one for one in told if one.is_over}
     assert list(over) == ["tiny-8b", "large-32b"]
