@@ -27,6 +27,11 @@ from tui.errors import EXIT_UNREACHABLE, KeyRefused
 ADDRESS = Address("wss://h.example/v1/responses", {"Authorization": "Bearer sk-secret"})
 
 
+def test_a_403_without_a_word_refuses_the_key_that_was_sent() -> None:
+    """As LiteLLM's proxy answers an upgrade."""
+    assert isinstance(refusal(ADDRESS, 403, b"", {}), KeyRefused)
+
+
 @each("status", [401, 403])
 def test_a_refused_key_is_its_own_error(status: int) -> None:
     error = refusal(ADDRESS, status, b'{"error":{"message":"Incorrect key sk-secret"}}', {})
@@ -35,9 +40,16 @@ def test_a_refused_key_is_its_own_error(status: int) -> None:
     assert str(error).endswith('It says: "Incorrect key [key]****"')
 
 
-@each("body", [b"", b"<html><title>Corporate\n Proxy</title>", b"Corporate Proxy"])
-def test_a_403_without_an_error_of_an_api_is_not_about_the_key(body: bytes) -> None:
-    error = refusal(ADDRESS, 403, body, {})
+@each(
+    "where, body",
+    [
+        (ADDRESS, b"<html><title>Corporate\n Proxy</title>"),
+        (ADDRESS, b"Corporate Proxy"),
+        (Address("ws://127.0.0.1/v1/responses", {}), b""),
+    ],
+)
+def test_a_403_with_words_of_no_api_is_not_about_the_key(where: Address, body: bytes) -> None:
+    error = refusal(where, 403, body, {})
     assert not isinstance(error, KeyRefused)
     assert error.http_may_work
     assert "not about the key" in str(error)

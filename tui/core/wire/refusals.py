@@ -59,7 +59,8 @@ def refusal(
     words = said = _excerpt(body, address)
     saying = f', saying "{said}"' if said else ""
     said = f' It says: "{said}"' if said else ""
-    if status == HTTPStatus.FORBIDDEN and not _is_object(body):
+    without_words = secrets_in(address) and not body.strip()  # so LiteLLM refuses a key
+    if status == HTTPStatus.FORBIDDEN and not _is_object(body) and not without_words:
         return EndpointError(blocked(where, words), http_may_work=True)
     if status in (401, 403):
         words = f"wants a key (HTTP {status}), and none was sent: name its variable"
