@@ -155,7 +155,7 @@ async def test_a_verdict_that_comes_while_an_answer_streams_counts_when_it_is_ov
 async def test_what_fails_live_in_an_answer_does_not_count_for_the_change_before() -> None:
     world = await on_auto(lambda files: ["test_a"] if has(files, 2) else [])
     world.verify = dataclasses.replace(TESTS, part=lambda part: TESTS)
-    await changed(world)  # nobody has judged it
+    await changed(world)  # without a verdict
     model = await begun(world)
     land(world, update("a.py", "-x2 = 0\n+x2 = 1\n"), turn=2)
     await verified_beside(world, intents.Verify(unasked=True, files=("a.py",)))

@@ -531,10 +531,10 @@ async def _written(connector: Connector, chosen: Connecting, wishes: Wishes) -> 
 async def _source(connector: Connector, wishes: Wishes) -> Connecting:
     """Who is meant. Raises UsageError: there is no such provider."""
 
-    def nobody(found: FoundHere) -> None:
-        """Nobody is told what else is here."""
+    def ignore(found: FoundHere) -> None:
+        """What else is found on this machine is not wanted here."""
 
-    sources = await connector.look(nobody)
+    sources = await connector.look(ignore)
     found = named_source(wishes.provider, sources)
     if isinstance(found, str):
         raise UsageError(found[:1].lower() + found[1:])

@@ -419,7 +419,7 @@ class ExecTurn:
     async def _follow(self, number: int) -> None:
         """Report what is delegated, from its first request on."""
         delegates, self._delegate = self._session.delegates, number
-        delegates.verify = lambda: None  # it was judged, and nobody changed anything meanwhile
+        delegates.verify = lambda: None  # judged already, and no file has changed since
         while self._works and not self._leaves:
             if isinstance(lane := delegates.session(number), Session):
                 delegates.watch(number, self._tell)
@@ -430,7 +430,7 @@ class ExecTurn:
 
     @property
     def _works(self) -> bool:
-        """What is delegated has not come home, and waits for nobody."""
+        """Whether the delegate goes on: it is not home, and waits for no answer."""
         states = {one.number: one.state for one in self._session.status.delegates}
         return states.get(self._delegate) in ("works", "done")
 

@@ -38,7 +38,7 @@ REDIRECT = "Stop counting now: say only the word done."
 
 
 class Probing:
-    """Tries one endpoint over one wire, which nobody else uses."""
+    """Tries one endpoint over a wire of its own."""
 
     def __init__(self, wire: Wire) -> None:
         self._wire = wire

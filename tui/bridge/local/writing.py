@@ -144,7 +144,7 @@ class Writing:
 
 
 def _fitting_share(body: bytes) -> float | None:
-    """The share of a refused request that fits; None: it was not refused for its length."""
+    """The share of a refused request that fits; None if its length is not why it was refused."""
     answer = said_by(Message("", body))
     error = answer.get("error") if isinstance(answer, dict) else None
     if not isinstance(error, dict):
