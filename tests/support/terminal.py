@@ -203,6 +203,13 @@ class Terminal:
         """Read until the text is no longer on the screen."""
         return self.wait_for(lambda text: unwanted not in text, timeout_s)
 
+    def wait_until(self, so: Callable[[], object], timeout_s: float = DEADLINE_S) -> None:
+        """Read until something outside of the screen is so, in the middle of a frame, too."""
+        deadline = time.monotonic() + timeout_s
+        while not so():
+            assert time.monotonic() < deadline, f"waited for {so!r}, the screen shows:\n{self.text}"
+            self.pump(0.05)
+
     def settle(self, quiet_s: float = 0.3) -> str:
         """Read until nothing has come for a while in which nobody worked; returns the screen.
 

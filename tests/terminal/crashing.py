@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 from contextlib import suppress
+from pathlib import Path
 
 from tui.cli import process
 from tui.cli.main import main
@@ -43,9 +44,11 @@ def exits(self: Workbench, message: object) -> None:
 
 
 def loop_hangs(self: Workbench, message: object) -> None:
-    """The event loop never gets its turn again."""
+    """The event loop never gets its turn again, in the middle of a frame."""
     process.END_S = 0.5
-    os.write(2, b"it hangs")
+    with suppress(BlockingIOError):  # full: the rest of a frame waits for its turn
+        os.write(2, b"\x1b[?2026h")
+    Path("it hangs").touch()
     while True:
         time.sleep(0.01)
 
