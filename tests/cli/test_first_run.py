@@ -3,18 +3,29 @@
 from __future__ import annotations
 
 import os
+from _thread import LockType
 from datetime import datetime
 from pathlib import Path
+from queue import SimpleQueue
 from typing import cast
 
 import pytest
 
 from tests.support.tables import case, each
-from tui.cli import surroundings
-from tui.cli.open_app import FIRST_RUN, is_first
-from tui.cli.options import ModelFlags
-from tui.cli.practice import FirstRun, Guided, guided, load_scripts, rehearsed, remember
+from tui.cli import practice, process, surroundings
+from tui.cli.open_app import FIRST_RUN, Beginning, is_first
+from tui.cli.options import Invocation, ModelFlags
+from tui.cli.practice import (
+    FirstRun,
+    Guided,
+    guided,
+    load_scripts,
+    open_first,
+    rehearsed,
+    remember,
+)
 from tui.engine.session import SessionOptions
+from tui.errors import EXIT_FAILED, EXIT_OK
 from tui.settings import Paths
 from tui.ui.app import DuettoApp
 from tui.ui.first_run.screen import Choice
@@ -179,6 +190,30 @@ def test_what_was_chosen_is_opened_when_this_app_has_ended(paths: Paths) -> None
             assert bool(app.calls) == reopens
             assert bool(run.again and run.again() == 0) == reopens
             assert opened == [choice] * reopens
+
+
+def test_what_was_chosen_is_not_ended_by_the_way_out_of_the_first_screen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    let_go: SimpleQueue[bool] = SimpleQueue()
+
+    def play(asked: Invocation, beginning: Beginning | None = None) -> int:
+        if isinstance(beginning, FirstRun):
+            beginning.choose("here")
+            go_on(beginning)
+            process.end_in_time(EXIT_OK)
+            return EXIT_OK
+        assert let_go.get(timeout=10)
+        return EXIT_FAILED
+
+    def watch(way_out: LockType, code: int, last: object) -> None:
+        let_go.put(way_out.acquire(timeout=60))
+
+    monkeypatch.setenv("DUETTO_HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(practice, "open_app", play)
+    monkeypatch.setattr(process, "_end_overdue", watch)
+    assert open_first(ModelFlags()) == EXIT_FAILED
 
 
 def test_a_folder_that_is_gone_is_not_offered(

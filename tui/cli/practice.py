@@ -24,6 +24,7 @@ from msgspec.structs import replace
 from tui import kept_frame
 from tui.bridge.rehearsal import RECORD
 from tui.bridge.rehearsal.scripts import Script, fingerprint, load_scripts, workspace_files
+from tui.cli import process
 from tui.cli.open_app import FIRST_RUN, open_app, opened, require_screen
 from tui.cli.options import Invocation, ModelFlags, invocation_options
 from tui.cli.surroundings import Surroundings, current_directory, look_around, short_path
@@ -319,4 +320,7 @@ def open_first(flags: ModelFlags) -> int:
     first = FirstRun(paths, lesson, reopen)
     root = os.curdir if lesson is None else str(lesson.root)
     code = open_app(Invocation([root], rehearsed(flags)), first)
-    return code if code != EXIT_OK or first.again is None else first.again()
+    if code != EXIT_OK or first.again is None:
+        return code
+    process.stay()
+    return first.again()
