@@ -10,6 +10,7 @@ from tests.support.turns import notes
 from tui.core.attempts import AttemptPlan, read_race
 from tui.engine import intents, lane_session
 from tui.engine.attempts import race_words
+from tui.engine.slash import asked
 
 
 @pytest.fixture(autouse=True)
@@ -116,3 +117,31 @@ async def test_esc_stops_both() -> None:
     stand.session.submit(intents.StopAttempts())
     await stand.rests()
     assert [view.words for view in stand.attempts.views()] == ["stopped", "stopped"]
+
+
+async def test_what_is_refused_of_a_race_speaks_of_its_sides() -> None:
+    stand = await raced("make it one")
+    submit = stand.session.submit
+    submit(intents.StopAttempts(3))
+    submit(intents.TakeAttempt(1))
+    submit(intents.MakeAttempts(AttemptPlan(2, "again")))
+    await stand.answers(1)
+    await stand.answers(2, change(0))
+    await stand.rests()
+    submit(intents.TakeAttempt(1))
+    submit(intents.TakeAttempt(2, "b.py"))
+    submit(intents.TakeAttempt(3))
+    submit(intents.StopAttempts())
+    assert [(one.what, one.why) for one in stand.session.drain().troubles] == [
+        ("There is no side 3", "/race show lists them"),
+        ("There is nothing to take of side 1", "it still answers"),
+        ("A race is running", "wait for its end, or stop it with /race stop"),
+        ("There is nothing to take of side 1", "it changed nothing"),
+        ("Side 2 did not change b.py", "it changed 1 hunk of a.py"),
+        ("There is nothing to take of side 3", "/race show lists them"),
+        ("No race runs", "/race show has the last one"),
+    ]
+    assert stand.attempts.words(only=3) == "There is no side 3."
+    for words in ("take", "take 0", "take 2 hunks -1"):
+        said = asked("race", words, stand.session.status)
+        assert str(said).startswith("Say which: /race show 2, stop 2")

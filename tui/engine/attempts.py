@@ -225,9 +225,12 @@ class Attempts:
             case intents.MakeAttempts(plan):
                 self.begin(plan)
             case intents.StopAttempts() if not self.active:
-                self._state.warn("No attempts run", "/attempts show lists the last ones")
+                what, step = "No attempts run", "/attempts show lists the last ones"
+                if self.race:
+                    what, step = "No race runs", "/race show has the last one"
+                self._state.warn(what, step)
             case intents.StopAttempts(number) if number > len(self.rows):
-                self._state.warn(f"There is no attempt {number}", "/attempts show lists them")
+                self._state.warn(f"There is no {self._noun} {number}", f"{self._table} lists them")
             case intents.StopAttempts(number):
                 self.stop(number)
             case intents.TakeAttempt():
@@ -242,8 +245,10 @@ class Attempts:
             return False
         text, brief = wanted.prompt, wanted.prompt
         if self.active:
-            step = "wait for them, or stop them with /attempts stop"
-            self._state.warn("Attempts are running", step)
+            what, step = "Attempts are running", "wait for them, or stop them with /attempts stop"
+            if self.race:
+                what, step = "A race is running", "wait for its end, or stop it with /race stop"
+            self._state.warn(what, step)
             return False
         if not text and (failure := self.failure()) is not None:
             text, brief = failure
@@ -325,9 +330,9 @@ class Attempts:
                 for one in found
                 for line in (said(one), *(row.removeprefix("=") for row in difference(one.changes)))
             ]
-            return inert("\n".join(lines) or f"There is no attempt {only}.", PROSE)
+            return inert("\n".join(lines) or f"There is no {self._noun} {only}.", PROSE)
         lines = [self.said, *map(said, self.views()[:most])]
-        lines += [f"… and {len(self.rows) - most} more: /attempts show"] * (len(self.rows) > most)
+        lines += [f"… and {len(self.rows) - most} more: {self._table}"] * (len(self.rows) > most)
         return inert("\n".join(lines), PROSE)
 
     def take(self, wanted: intents.TakeAttempt, *, verify: bool = False) -> None:
@@ -335,14 +340,15 @@ class Attempts:
         number = wanted.number
         row = next((one for one in self.rows if one.number == number), None)
         if row is None or not row.changes:
-            why = "/attempts show lists them"
+            why = f"{self._table} lists them"
             if row is not None:
                 why = "it changed nothing" if row.state == "over" else "it still answers"
-            self._state.warn(f"There is nothing to take of attempt {number}", why)
+            self._state.warn(f"There is nothing to take of {self._noun} {number}", why)
             return
         files = _chosen(row.changes, wanted)
         if isinstance(files, str):
-            self._state.warn(f"Attempt {number} {files}", f"it changed {_what(row.changes)}")
+            what = f"{self._noun.capitalize()} {number} {files}"
+            self._state.warn(what, f"it changed {_what(row.changes)}")
             return
         who = side_name(row) if self.race else f"attempt {number} of {len(self.rows)}"
         result = LaneResult(who, self.prompt, row.spec, files, row.said)
@@ -581,6 +587,14 @@ class Attempts:
         if winner is not None and not self._stopped:  # Esc: nothing follows by itself
             self.take(intents.TakeAttempt(winner.number), verify=True)
         self._tell(0 if winner is None else winner.number)
+
+    @property
+    def _noun(self) -> str:
+        return "side" if self.race else "attempt"
+
+    @property
+    def _table(self) -> str:
+        return "/race show" if self.race else "/attempts show"
 
     @property
     def _title(self) -> str:

@@ -671,39 +671,37 @@ def _attempts(argument: str, status: Status) -> Intent | str | None:
 
     if shown_attempt(argument) is not None:
         return None
-    if (asked := _of_attempts(argument)) is not None:
+    if (asked := _of_attempts(argument, "attempts")) is not None:
         return asked
     wanted = read_plan(argument)
     return wanted if isinstance(wanted, str) else MakeAttempts(wanted)
 
 
-def _of_attempts(argument: str) -> Intent | str | None:
+def _of_attempts(argument: str, name: str) -> Intent | str | None:
     """What is asked of those that are there; None: it is not written as that is, so a prompt."""
+    which = f"Say which: /{name} show 2, stop 2, take 2, take 2 PATH, or take 2 hunks 1,3."
     match argument.split(maxsplit=2):
         case ["stop"]:
             return StopAttempts()
         case ["stop", number] if _is_number(number):
             return StopAttempts(int(number))
         case ["take"]:
-            return _WHICH
+            return which
         case ["take", number] if _is_number(number):
             return TakeAttempt(int(number))
         case ["take", number, part] if _is_number(number):
-            return _part_of(int(number), part.removeprefix("@"))
+            return _part_of(int(number), part.removeprefix("@"), which)
         case ["show" | "stop" | "take", number] if number.isdecimal():
-            return _WHICH
+            return which
     return None
 
 
-_WHICH = "Say which: /attempts show 2, stop 2, take 2, take 2 PATH, or take 2 hunks 1,3."
-
-
-def _part_of(number: int, part: str) -> Intent | str | None:
+def _part_of(number: int, part: str, which: str) -> Intent | str | None:
     """Some hunks or one file of an attempt; None: the words are neither."""
     words = part.replace(",", " ").split()
     if words[:1] in (["hunk"], ["hunks"]) and all(word[0] in "-0123456789" for word in words[1:]):
         if not words[1:] or not all(map(_is_number, words[1:])):
-            return _WHICH  # no prompt of five attempts
+            return which  # no prompt of five attempts
         return TakeAttempt(number, hunks=tuple(map(int, words[1:])))
     if len(part) > 2 and part[0] == part[-1] == '"':
         return TakeAttempt(number, part[1:-1])
@@ -725,7 +723,7 @@ def _race(argument: str, status: Status) -> Intent | str | None:
 
     if shown_attempt(argument) is not None:
         return None
-    if (asked := _of_attempts(argument)) is not None:
+    if (asked := _of_attempts(argument, "race")) is not None:
         return asked
     wanted = read_race(argument)
     return wanted if isinstance(wanted, str) else MakeAttempts(wanted)

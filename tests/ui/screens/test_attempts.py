@@ -98,6 +98,26 @@ async def test_a_prompt_tried_three_times_is_a_table_with_keys(size: tuple[int, 
         assert not isinstance(app.screen, AttemptsScreen | AttemptScreen)
 
 
+async def test_one_looked_into_offers_the_hunks_that_it_has() -> None:
+    session = ScriptedSession()
+    session.attempts = shown = Shown()
+    first = shown.rows[0]
+    lines = [b"x%d = 0\n" % n for n in range(30)]
+    changed = [b"x0 = 1\n", *lines[1:20], b"x20 = 1\n", *lines[21:]]
+    two_hunks = {"a.py": LaneFile(b"".join(lines), b"".join(changed))}
+    first.changes, first.state = {}, "answering"
+    async with running(session) as (app, pilot):
+        app.bench.prompt_box.prompt.restore("/attempts show 2")
+        await pilot.press("enter")
+        await pilot.pause()
+        screen = app.screen
+        assert isinstance(screen, AttemptScreen)
+        assert screen.box.border_subtitle == "c copies · Esc closes"
+        first.changes, first.state = two_hunks, "over"
+        ways = "t takes its change · 1-2 a hunk · c copies · Esc closes"
+        await until(pilot, lambda: screen.box.border_subtitle == ways)
+
+
 @pytest.mark.parametrize(("keys", "lit"), [([], 2), (["down"], 1)])
 async def test_the_best_is_lit_at_the_end_where_no_key_lit_another(
     keys: list[str], lit: int

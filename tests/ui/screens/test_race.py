@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.scripted_app import running
+from tests.support.scripted_app import running, until
 from tests.support.scripted_session import ScriptedSession
 from tui.core.attempts import AttemptPlan, Result
 from tui.core.conversation import Block, BlockKind
@@ -108,6 +108,53 @@ async def test_a_side_is_looked_into_whole_and_single_hunks_of_it_are_kept() -> 
         await pilot.pause()
         assert isinstance(app.screen, AttemptScreen)
         assert app.screen.box.border_title == "2 · slow-1 · high"
+
+
+@pytest.mark.parametrize(
+    ("changed", "offers"),
+    [
+        ((1, 2), "1 / 2 take a side's change · "),
+        ((2,), "2 takes its change · "),
+        ((), ""),
+    ],
+)
+async def test_only_what_a_side_changed_is_offered(changed: tuple[int, ...], offers: str) -> None:
+    passed = Result(1, "passed", texts=b"1")
+    sides = [side(1, FAST, b"x = 1\n", passed), side(2, DEEP, b"x = 2\n", passed)]
+    for one in sides:
+        if one.attempt.number not in changed:
+            one.attempt.changes = {}
+    session = ScriptedSession()
+    session.attempts = Shown(sides, rows=[one.attempt for one in sides])
+    async with running(session) as (app, pilot):
+        app.bench.prompt_box.prompt.restore("/race show")
+        await pilot.press("enter")
+        await pilot.pause()
+        assert isinstance(app.screen, RaceScreen)
+        ways = f"{offers}← → look into it · c copies · Esc closes"
+        await until(pilot, lambda: app.screen.query_one("#status-box").border_subtitle == ways)
+        await pilot.press("left")
+        await pilot.pause()
+        takes = "t takes its change · " if 1 in changed else ""
+        screen = app.screen
+        assert isinstance(screen, AttemptScreen)
+        assert screen.box.border_subtitle == f"{takes}c copies · Esc closes"
+
+
+async def test_a_side_is_offered_when_its_answer_ends() -> None:
+    sides = [streaming(1, BlockKind.TEXT), streaming(2, BlockKind.TEXT)]
+    session = ScriptedSession()
+    session.attempts = Shown(sides, active=True, rows=[one.attempt for one in sides])
+    async with running(session) as (app, pilot):
+        app.bench.prompt_box.prompt.restore("/race show")
+        await pilot.press("enter")
+        await pilot.pause()
+        screen = app.screen
+        assert isinstance(screen, RaceScreen)
+        assert "take" not in (screen.box.border_subtitle or "")
+        sides[0].attempt.changes = {"a.py": LaneFile(b"x = 0\n", b"x = 1\n")}
+        sides[0].attempt.state = "judging"
+        await until(pilot, lambda: "1 takes its change" in (screen.box.border_subtitle or ""))
 
 
 def streaming(number: int, *kinds: BlockKind) -> AttemptView:

@@ -18,7 +18,7 @@ from tui.core.conversation import BlockKind
 from tui.core.files import counted
 from tui.core.inert_text import inert
 from tui.core.meter import MeterView, dollars
-from tui.core.patches.bringing_home import difference
+from tui.core.patches.bringing_home import difference, hunk_count
 from tui.engine.attempts import Attempt, AttemptView, clock_words, said_in, side_name
 from tui.engine.intents import Interrupt, StopAttempts, TakeAttempt
 from tui.engine.notices import Notices
@@ -191,11 +191,18 @@ class LiveScreen(StatusScreen):
 
     def on_mount(self) -> None:
         """Follow it."""
+        self._states = self._now()
         self.set_interval(TICK_S, self._follow)
 
     def _follow(self) -> None:
         if self.streams:
             self.look()
+        if (now := self._now()) != self._states:
+            self._states = now
+            self.say_ways()
+
+    def _now(self) -> list[str]:
+        return [row.state for row in self._session.attempts.rows]
 
     @property
     def streams(self) -> bool:
@@ -233,8 +240,10 @@ class AttemptScreen(LiveScreen):
 
     def say_ways(self) -> None:
         """The keys of the screen itself."""
-        takes = "t takes its change · 1-9 a hunk"
-        self.box.border_subtitle = f"{takes} · c copies · {way_out(self)}"
+        hunks = min(hunk_count(self._attempt.changes), 9)
+        takes = "t takes its change · " if self._attempt.changes else ""
+        takes += f"1-{hunks} a hunk · " if hunks > 1 else ""
+        self.box.border_subtitle = f"{takes}c copies · {way_out(self)}"
 
     def action_take(self, hunk: int = 0) -> None:
         """Bring its change home, or one hunk of it."""
@@ -322,9 +331,13 @@ class RaceScreen(LiveScreen):
 
     def say_ways(self) -> None:
         """The keys of the screen itself."""
-        stops = what_esc_stops(self._session, "both")
+        stops, rows = what_esc_stops(self._session, "both"), self._session.attempts.rows
+        changed = [str(row.number) for row in rows if row.changes]
+        takes = f"{changed[0]} takes its change · " if changed else ""
+        takes = "1 / 2 take a side's change · " if len(changed) > 1 else takes
         ways = f"{stops} · q back" if stops else f" · c copies · {way_out(self)}"
-        self.box.border_subtitle = f"1 / 2 take a side's change · ← → look into it{ways}"
+        look = "← → look into it" if rows else ""
+        self.box.border_subtitle = f"{takes}{look}{ways}".removeprefix(" · ")
 
     def action_stop_or_leave(self) -> None:
         """Stop the answer, or the race, that runs; else leave."""
