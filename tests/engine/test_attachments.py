@@ -12,6 +12,7 @@ from tests.support.pictures import MemoryPictures
 from tests.support.turns import begun, notes, outputs, update
 from tui.core.compaction import Recollection
 from tui.core.files import file_blocks
+from tui.core.tokens import head_tokens, tokens_of
 from tui.engine import intents
 from tui.engine.ports import RoleSpec, RunResult
 
@@ -361,6 +362,45 @@ async def test_context_says_what_is_sent_and_a_part_can_be_left_out() -> None:
     assert "left out are: a.py" in troubles(place)
     # named again it is back
     assert "a.py" in [path for path, *_ in blocks(await ask(place, "but @a.py"))]
+
+
+async def test_context_says_as_many_tokens_as_the_next_request_has() -> None:
+    place = World({
+        "AGENTS.md": "rule words here\n" * 400, "src/AGENTS.md": "inner rule words\n" * 300,
+        "src/a.py": LINES * 4, "b.py": CACHE * 3, **{f"file {n}.py": "x\n" for n in range(300)},
+    })  # fmt: skip
+
+    async def differs() -> tuple[int, dict[str, Any]]:
+        place.session.submit(intents.ShowContext())
+        await settle()
+        said = int(notes(place)[-1].partition("about ")[2].split()[0].replace(",", ""))
+        request = await ask(place, "x")
+        assert "previous_response_id" not in request
+        return said - head_tokens(request) - sum(map(tokens_of, request["input"])), request
+
+    def is_right(off: int) -> bool:
+        return -20 <= off <= 5
+
+    place.session.submit(intents.OpenFile("src/a.py"))
+    assert is_right((await differs())[0]), "the first one has both AGENTS.md"
+    await ask(place, "look at @b.py")
+    names = ("listing", "AGENTS.md", "b.py", "src/a.py")
+    for change in (*map(intents.DropPart, names), *map(intents.AddPart, names)):
+        place.session.submit(change)
+        await settle()
+        told, (off, request) = notes(place)[-1], await differs()
+        assert is_right(off), change
+        if isinstance(change, intents.AddPart):
+            told = told.partition("anew, ")[2].split()[0].replace(",", "")
+            real = head_tokens(request) + sum(map(tokens_of, request["input"]))
+            assert is_right(int(told) - real), change
+    place.session.submit(intents.ShowContext())
+    await settle()
+    assert "AGENTS.md\n" in notes(place)[-1]
+    place.session.submit(intents.Switch("deep"))
+    off, _ = await differs()
+    assert "in all, new" in notes(place)[-1], "another model was sent nothing"
+    assert is_right(off)
 
 
 async def test_a_folder_is_left_out_and_sent_again_with_its_files() -> None:

@@ -320,11 +320,7 @@ class History:
         self.rewritten += 1
         self.break_chain()
         self.sent = 0
-        stays = [
-            entry.kind != "context"
-            and not (left_out and entry.kind == "note" and entry.text.startswith(left_out))
-            for entry in self.entries
-        ]
+        stays = [_stays(entry, left_out) for entry in self.entries]
         if not all(stays):
             self.entries = [*compress(self.entries, stays)]
             self._shown.items = [*compress(self._shown.items, stays)]
@@ -336,6 +332,10 @@ class History:
             self.entries.insert(at, entry)
             if at < len(self._shown.items):
                 self._shown.items.insert(at, entry.item)
+
+    def standing(self, left_out: tuple[str, ...] = ()) -> list[HistoryEntry]:
+        """What `restart` would leave."""
+        return [entry for entry in self.entries if _stays(entry, left_out)]
 
     def compact(self, count: int, instead: list[HistoryEntry]) -> None:
         """Have these stand for the first ``count`` entries; all is said again."""
@@ -397,6 +397,12 @@ class History:
             self._shown.sent()
         else:
             self.break_chain()
+
+
+def _stays(entry: HistoryEntry, left_out: tuple[str, ...]) -> bool:
+    """Whether an entry stands where all is said anew; ``left_out``: how notes begin that do not."""
+    out = bool(left_out) and entry.kind == "note" and entry.text.startswith(left_out)
+    return entry.kind != "context" and not out
 
 
 def answer_item(call: Item, output: object, *, failed: bool = False) -> Item:

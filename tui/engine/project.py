@@ -12,6 +12,7 @@ import asyncio
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Sequence
+from copy import copy
 from typing import Protocol
 
 from msgspec import Struct
@@ -230,6 +231,18 @@ class ProjectWords:
             skills = f"{_SKILLS}\n{skill_list(told)}\n" if told else ""
             self._head = {RULES_NAME: "\n".join(parts), "skills": skills}
         return self._head
+
+    def ahead(self, notes: Iterable[str] | None) -> tuple[dict[str, str], list[str]]:
+        """What `head` and `news` would say; nothing is told by that.
+
+        ``notes`` are those that stand where all is said anew; None: the head stands as it is.
+        """
+        other = copy(self)
+        if notes is not None:
+            other.forget()
+            other.head(notes)
+        other._told = {**other._told}
+        return other._head or {}, [*filter(None, other.news())]
 
     @property
     def _for_model(self) -> list[Rules]:

@@ -15,7 +15,7 @@ from tui.core.attachments import ATTACHED, span_words
 from tui.core.compaction import said_in
 from tui.core.conversation import CALL_OUTPUTS, HistoryEntry, Item
 from tui.core.files import counted, file_blocks
-from tui.core.instructions import MAP_NAME, MAP_TITLE, RULES_NAME
+from tui.core.instructions import HAVE_CHANGED, MAP_NAME, MAP_TITLE, OF_FOLDER, RULES_NAME
 from tui.core.meter import dollars
 from tui.core.steps import Work
 from tui.core.tokens import tokens, tokens_of
@@ -118,8 +118,9 @@ def _parts_of(entry: HistoryEntry) -> list[RequestPart]:
             name = text[len(ATTACHED) :].partition("\n")[0]
             attached = name if name.startswith("@") else ""
             return [RequestPart("attachment" if attached else "pins", attached, tokens(text))]
-        kind = MAP_NAME if text.startswith(MAP_TITLE) else "report of changes"
-        return [RequestPart(kind, tokens=tokens(text))]
+        titles = ((MAP_TITLE, MAP_NAME), (OF_FOLDER, RULES_NAME), (HAVE_CHANGED, RULES_NAME))
+        found = (kind for title, kind in titles if text.startswith(title))
+        return [RequestPart(next(found, "report of changes"), tokens=tokens(text))]
     if entry.kind == "answer" or kind in CALL_OUTPUTS.values():
         return [RequestPart(RESULTS, tokens=tokens_of(entry.item))]
     if kind in CALL_OUTPUTS:
@@ -229,10 +230,8 @@ class RequestParts:
         await services.open_files.prepare()
         history, requests = services.requests.history, services.requests
         self._attachments.images.settle(spec, history)
-        said, entries, sent = requests.said or requests.preview(), history.entries, history.sent
-        if requests.begins_anew:
-            entries, sent = [one for one in entries if one.kind != "context"], 0
-        said = {kind: text for kind, text in said.items() if kind not in self._attachments.dropped}
+        said, entries = requests.ahead(spec)
+        sent = history.sent if requests.stands(spec) else 0
         counting = self._ledger.parts(said, head.get("tools"), entries, sent)
         found = await services.state.input_first.do(counting, services.ports.clock.now)
         scale = services.window().scale(spec)
@@ -240,7 +239,7 @@ class RequestParts:
             part.tokens, part.sent = scale.tokens(part.tokens), scale.tokens(part.sent)
         for file in requests.new_files(spec):
             kind = "attachment" if file.attached else "open file"
-            tokens = scale.tokens(self._attachments.tokens_of(file))
+            tokens = scale.tokens(self._attachments.tokens_of(file) + _HEADER_TOKENS)
             found.append(RequestPart(kind, file.name, tokens))
             await asyncio.sleep(0)
         return found

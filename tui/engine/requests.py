@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from itertools import accumulate
 from operator import attrgetter
@@ -24,7 +24,7 @@ from tui.core.context import (
     hunks_message,
     quoted_rows,
 )
-from tui.core.conversation import History, HistoryEntry, Item
+from tui.core.conversation import History, HistoryEntry, Item, user_item
 from tui.core.document.documents import Documents
 from tui.core.document.file_record import FileRecord, UserChange
 from tui.core.document.hunk import OPEN, Decision, Need
@@ -254,7 +254,7 @@ class Requests:
         ``notes`` are those on lines.
         """
         self.continues(spec, head)
-        full = not self._stands(spec)
+        full = not self.stands(spec)
         if full:
             head = self._restarted(spec, head)
         self._tell_news()
@@ -274,7 +274,7 @@ class Requests:
         ``texts`` is what the user said meanwhile.
         """
         self.continues(spec, head)
-        full = not self._stands(spec)
+        full = not self.stands(spec)
         if full:
             head = self._restarted(spec, head)
         self._tell_news()
@@ -301,15 +301,18 @@ class Requests:
         """The request that prepares the server for the first prompt."""
         return self.history.warm(self._restarted(spec, head), origin(spec))
 
-    @property
-    def begins_anew(self) -> bool:
-        """The next request has a head of its own, with the files quoted as they are then."""
-        return not self._head_of
+    def ahead(self, spec: RoleSpec) -> tuple[dict[str, str], list[HistoryEntry]]:
+        """What the next request says of instructions, and its items without files that are new.
 
-    def preview(self) -> dict[str, str]:
-        """The instructions as they would be said now, where none were."""
-        paths = self._open_files.catalogue.paths()
-        return instruction_parts(paths, {}, "custom")
+        Nothing is told by that.
+        """
+        stands, history, project = self.stands(spec), self.history, self._project
+        entries = history.entries if stands else history.standing(self._notes_out())
+        head, news = dict[str, str](), list[str]()
+        if project is not None:
+            head, news = project.ahead(None if stands else _notes_in(entries))
+        said = self.said if stands else self._instruction_parts(spec, head)
+        return said, [*entries, *(HistoryEntry("note", user_item(words)) for words in news)]
 
     def chains(self, spec: RoleSpec) -> bool:
         """True if this endpoint may be told only what is new."""
@@ -405,7 +408,7 @@ class Requests:
         refused = self._refused.get(spec.endpoint)
         return without(head, refused.of(spec.model)) if refused is not None else head
 
-    def _stands(self, spec: RoleSpec) -> bool:
+    def stands(self, spec: RoleSpec) -> bool:
         """What was said to this model stays as it is, and news go behind it.
 
         Also where all is sent again, the provider finds the head that it has read before.
@@ -419,25 +422,30 @@ class Requests:
     def _restarted(self, spec: RoleSpec, head: Request) -> Request:
         """All is said anew: with the instructions and the files as they should be now."""
         self._head_of = self._kind_of(spec)
+        self.history.restart("", self._notes_out())
+        self._told_paths = self._open_files.catalogue.paths()
+        project, notes = self._project, _notes_in(self.history.entries)
+        self.said = self._instruction_parts(spec, {} if project is None else project.head(notes))
+        self._instructions = "\n".join(self.said.values())
+        self.last_head = {**head, "instructions": self._instructions}
+        return self.last_head
+
+    def _notes_out(self) -> tuple[str, ...]:
+        """How notes begin that the user left out."""
         left_out = self.attachments.dropped
         notes_out = (MAP_TITLE,) * (MAP_NAME in left_out)
-        notes_out += (OF_FOLDER, HAVE_CHANGED) * (RULES_NAME in left_out)
-        self.history.restart("", notes_out)
-        paths = self._open_files.catalogue.paths()
-        self._told_paths = paths
-        project = self._project
-        notes = (entry.text for entry in self.history.entries if entry.kind == "note")
-        of_project = {} if project is None else project.head(notes)
-        self.said = instruction_parts(
-            None if "listing" in left_out else paths,
+        return notes_out + (OF_FOLDER, HAVE_CHANGED) * (RULES_NAME in left_out)
+
+    def _instruction_parts(self, spec: RoleSpec, of_project: Mapping[str, str]) -> dict[str, str]:
+        """The instructions as they are said now, by what they are of."""
+        left_out = "listing" in self.attachments.dropped
+        return instruction_parts(
+            None if left_out else self._open_files.catalogue.paths(),
             of_project,
             self._patch_tool(spec),
             spec.patch_format,
             self._shell_tool(spec),
         )
-        self._instructions = "\n".join(self.said.values())
-        self.last_head = {**head, "instructions": self._instructions}
-        return self.last_head
 
     def is_long(self, spec: RoleSpec) -> bool:
         """There is so much to say that `prepare` is to be called before the next request."""
@@ -562,7 +570,7 @@ class Requests:
 
     def new_files(self, spec: RoleSpec) -> Iterator[FileInContext]:
         """Those that the next request quotes for the first time, each with the lines of it."""
-        anew = self.begins_anew
+        anew = not self.stands(spec)
         room = ALL_FILES if anew else self.files_room(spec, ())
         for file in self.shown_files():
             if file.private or file.view or not (anew or self._context.is_new(file)):
@@ -570,6 +578,10 @@ class Requests:
             first, last = quoted_rows(file, room)
             cut = file.lines is None and last - first + 1 < file.buffer.line_count
             yield replace(file, lines=(first + 1, last + 1)) if cut else file
+
+
+def _notes_in(entries: Iterable[HistoryEntry]) -> list[str]:
+    return [entry.text for entry in entries if entry.kind == "note"]
 
 
 def _newest(said: Sequence[SaidChanges]) -> tuple[SaidChanges, ...]:
