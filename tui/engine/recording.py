@@ -57,6 +57,7 @@ from tui.core.session_record import (
     TurnEnded,
     TurnFigures,
     item_as_json,
+    item_as_kept,
     sha_of,
 )
 from tui.core.text.rows import rows_text
@@ -717,10 +718,10 @@ def made(one: KeptEntry) -> EntryMade:
     """An item of the history as a record; the bytes of an image are a blob beside it."""
     kind, origin, image = one.entry.kind, one.entry.origin, one.entry.image
     if image is None:
-        return EntryMade(one.id, one.place, kind, origin, item_as_json(one.item), one.turn)
+        return EntryMade(one.id, one.place, kind, origin, item_as_kept(one.item), one.turn)
     from tui.core.images import without_data  # where there is one
 
-    item = item_as_json(without_data(image))
+    item = item_as_kept(without_data(image))
     return EntryMade(one.id, one.place, kind, origin, item, one.turn, image.sha)
 
 

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from tests.support.pictures import png
-from tui.core.conversation import BlockKind, BlockState, HistoryEntry
+from tui.core.conversation import BlockKind, BlockState, HistoryEntry, Item
 from tui.core.images import Image, image_item
 from tui.core.session_record import (
     Began,
@@ -432,6 +432,24 @@ async def test_half_a_character_is_kept_as_a_question_mark(tmp_path: Path, kept:
     await kept.writer.settled()
     assert kept.stored() == ["half ? of it"]
     assert reading.load(tmp_path, kept.writer.id).entries[0].said == item
+
+
+@pytest.mark.parametrize("text", ['"a"\n' * 100_000, "\ud800" + "\n" * 100_000])
+async def test_a_long_call_is_kept_without_escapes_and_read_again(
+    tmp_path: Path, kept: Kept, text: str
+) -> None:
+    items: list[Item] = [
+        {"type": "function_call", "call_id": "c", "arguments": text, "number": 7},
+        {"type": "message", "role": "user", "content": [{"type": "input_text", "text": text}]},
+    ]
+    for number, item in enumerate(items, 1):
+        entry = HistoryEntry("output", item)
+        record = made(KeptEntry(entry, item, number, float(number), 1))
+        assert len(record.item) < len(text) + 200 or "\ud800" in text
+        kept.writer.put(record)
+    kept.says("one")
+    await kept.writer.settled()
+    assert [one.said for one in reading.load(tmp_path, kept.writer.id).entries] == items
 
 
 async def test_an_image_is_kept_once_beside_the_message_that_brings_it(
