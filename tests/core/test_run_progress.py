@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, cast
 
 from tests.support.tables import each
-from tui.cli.verifiers.table import formats
+from tui.cli.verifiers.project import formats
 from tui.core.run_progress import RunProgress
 
 ALL = tuple(form.progress for form in formats().values())

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from tests.support.tables import each
+from tui.cli.verifiers.project import formats
 from tui.cli.verifiers.reading import without_v
-from tui.cli.verifiers.table import formats
 from tui.core.run_report import (
     FailedTest,
     RunCounts,

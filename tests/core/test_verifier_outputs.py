@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.tables import each
-from tui.cli.verifiers.table import formats
+from tui.cli.verifiers.project import formats
 from tui.core.run_report import (
     FailedTest,
     RunCounts,

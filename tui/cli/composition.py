@@ -48,7 +48,7 @@ from tui.settings import Paths
 if TYPE_CHECKING:
     from tui.cli.catalogue import Catalogue
     from tui.cli.connecting import Connector
-    from tui.cli.verifiers.kept_syntax import KeptSyntax
+    from tui.cli.verifiers.finding import KeptSyntax
     from tui.effects.clipboard import ClipboardTool, LocalPictures
     from tui.effects.cluster import Cluster
     from tui.effects.commands.sandbox import Tool
@@ -335,7 +335,7 @@ class Composition:
     @functools.cached_property
     def shadows(self) -> ShadowMaker:
         """Throw-away copies of the workspace."""
-        from tui.cli.verifiers.table import table
+        from tui.cli.verifiers.project import table
         from tui.effects.shadow.copying import ShadowSource
         from tui.effects.shadow.making import ShadowMaker
 
@@ -470,7 +470,7 @@ class Composition:
     @functools.cached_property
     def kept_syntax(self) -> KeptSyntax:
         """What checks the syntax of texts that nobody saved."""
-        from tui.cli.verifiers.kept_syntax import KeptSyntax  # at the first verification
+        from tui.cli.verifiers.finding import KeptSyntax  # at the first verification
 
         return KeptSyntax(self._setup.root)
 

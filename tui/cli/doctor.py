@@ -148,7 +148,7 @@ def sandbox_findings(folder: Path, paths: Paths, *, probe: bool) -> Iterator[Che
 
 async def shadow_findings(folder: Path, paths: Paths) -> Sequence[CheckResult]:
     """On what the tests run, proved by a command."""
-    from tui.cli.verifiers.table import table
+    from tui.cli.verifiers.project import table
 
     listing = Listing(str(folder))
     source = ShadowSource(str(folder), table()["caches"], listing.paths)

@@ -15,8 +15,7 @@ from unittest.mock import patch
 
 from tests.benchmarks.findings import Bound, Findings, Spot, Tell
 from tests.support.composed import composed
-from tui.cli.verifiers.finding import find_verifiers
-from tui.cli.verifiers.kept_syntax import KeptSyntax
+from tui.cli.verifiers.finding import KeptSyntax, find_verifiers
 from tui.cli.verifiers.project import Project
 from tui.core.patches.landing import Landing
 from tui.core.programs import RunOptions, Shadow

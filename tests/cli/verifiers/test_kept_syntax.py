@@ -10,8 +10,7 @@ from pathlib import Path
 from tests.support.composed import composed
 from tests.support.tables import each
 from tests.support.turns import update
-from tui.cli.verifiers.finding import find_verifiers
-from tui.cli.verifiers.kept_syntax import KeptSyntax
+from tui.cli.verifiers.finding import KeptSyntax, find_verifiers
 from tui.cli.verifiers.project import Project
 from tui.core.conversation import BlockKind
 from tui.core.patches.landing import Landing

@@ -20,7 +20,7 @@ from msgspec.structs import replace
 
 import tui
 from tui.cli.cluster import worker
-from tui.cli.verifiers.table import table
+from tui.cli.verifiers.project import table
 from tui.core.cluster import (
     EXTRA,
     ClusterNews,

@@ -23,7 +23,7 @@ import msgspec
 from msgspec.structs import replace
 
 import tui
-from tui.cli.verifiers.table import table
+from tui.cli.verifiers.project import table
 from tui.core.cluster import RemoteTask, SentTree, TaskEnd, WorkerFacts, moved_back, worker_argv
 from tui.core.programs import Confinement, RunOptions, RunResult, is_below
 from tui.core.typed_data import from_msgpack

@@ -1,4 +1,8 @@
-"""A workspace as the rules about verifiers look at it: its files, programs and environments."""
+"""The rules of ``verifiers.toml``, and a workspace as they look at it.
+
+``verifiers.toml`` says what its fields mean; of a workspace they ask its files, programs and
+environments.
+"""
 
 from __future__ import annotations
 
@@ -8,15 +12,17 @@ import os
 import re
 import shutil
 import sys
+import tomllib
 from collections.abc import Iterator, Mapping
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 from msgspec import Struct
 
-from tui.cli.verifiers.table import table
 from tui.core.programs import is_below, safe_path
+from tui.core.run_report import OutputFormat
 
 MAX_LOOKED_AT = 4000
 """Directory entries that the search for test files reads at most."""
@@ -206,3 +212,44 @@ def _is_of_unittest(file: Path) -> bool:
             )
     except OSError:
         return False
+
+
+Row = Mapping[str, Any]
+
+
+@cache
+def table() -> Mapping[str, Any]:
+    """What ``verifiers.toml`` says."""
+    return tomllib.loads(Path(__file__).with_name("verifiers.toml").read_text("utf-8"))
+
+
+@cache
+def formats() -> dict[str, OutputFormat]:
+    """How runners' output looks, by the name of the format."""
+
+    def compiled(row: Row, name: str) -> tuple[re.Pattern[str], ...]:
+        return tuple(re.compile(one, re.M) for one in row.get(name, ()))
+
+    def one(row: Row, name: str) -> re.Pattern[str] | None:
+        return re.compile(row[name], re.M) if name in row else None
+
+    return {
+        row["name"]: OutputFormat(
+            row["name"],
+            re.compile(row["begin"], re.M),
+            compiled(row, "place"),
+            compiled(row, "message"),
+            one(row, "title"),
+            one(row, "end"),
+            bool(row.get("last_place")),
+            one(row, "summary"),
+            bool(row.get("every")),
+            one(row, "total"),
+            one(row, "passed"),
+            one(row, "failures"),
+            one(row, "skipped"),
+            bool(row.get("certain")),
+            compiled(row, "progress"),
+        )
+        for row in table()["format"]
+    }

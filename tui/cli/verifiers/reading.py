@@ -14,8 +14,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from tui.cli.verifiers.project import Project
-from tui.cli.verifiers.table import Row, formats, table
+from tui.cli.verifiers.project import Project, Row, formats, table
 from tui.core.run_report import (
     REPORTS,
     FailedTest,
