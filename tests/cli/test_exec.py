@@ -33,8 +33,7 @@ from tests.support.stepped_rehearsal import SteppedRehearsal
 from tests.support.stored_sessions import stored
 from tests.support.turns import begun
 from tui.cli import practice
-from tui.cli.exec import ExecTurn, asked_of
-from tui.cli.exec_attempts import AttemptsTurn
+from tui.cli.exec import AttemptsTurn, ExecTurn, asked_of
 from tui.cli.exec_reports import JsonReport, TextReport, WireNews
 from tui.cli.options import ModelFlags
 from tui.core.attempts import AttemptPlan
