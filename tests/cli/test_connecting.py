@@ -16,9 +16,9 @@ from tests.cli.conftest import Memory
 from tests.support.stand_in import KEY, NUMBERS, StandIn, stand_in
 from tests.support.tables import case
 from tui.cli import endpoints
+from tui.cli.catalogue import Probing
 from tui.cli.connecting import Connector
 from tui.cli.models import ResolvedModels, SessionSetup
-from tui.cli.probing import Probing
 from tui.core.wire.events import Delta, Event
 from tui.effects.known_models import MeasuredSpeeds
 from tui.engine.connecting import Connecting, Measured, ModelSource

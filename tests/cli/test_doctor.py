@@ -14,7 +14,7 @@ from websockets.sync.server import ServerConnection, serve
 
 from tests.support.server_words import created, error
 from tests.support.sources import ROOT
-from tui.cli import doctor, probing
+from tui.cli import catalogue, doctor
 from tui.cli.doctor import sandbox_findings, shadow_findings
 from tui.cli.doctor_checks import PROXIES, surroundings
 from tui.cli.main import run
@@ -179,8 +179,8 @@ def test_what_is_known_is_learnt_by_a_probe_and_kept(
 def test_an_endpoint_that_answers_nothing_is_probed_in_vain(
     server: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(probing, "STEP_S", 0.05)
-    monkeypatch.setattr(probing, "SETTLE_S", 0.05)
+    monkeypatch.setattr(catalogue, "STEP_S", 0.05)
+    monkeypatch.setattr(catalogue, "SETTLE_S", 0.05)
     assert exit_status("--json", "--probe", "--endpoint", server, "--fast", "m") == 0
     probe = report(capsys)["probe cli"]
     assert probe["state"] == "note"

@@ -12,7 +12,7 @@ from typing import cast
 import pytest
 
 from tests.support.tables import case, each
-from tui.cli import practice, process, surroundings
+from tui.cli import practice, process
 from tui.cli.open_app import FIRST_RUN, Beginning, is_first
 from tui.cli.options import Invocation, ModelFlags
 from tui.cli.practice import (
@@ -222,5 +222,5 @@ def test_a_folder_that_is_gone_is_not_offered(
     def gone() -> Path:
         raise FileNotFoundError
 
-    monkeypatch.setattr(surroundings.Path, "cwd", gone)
+    monkeypatch.setattr(practice.Path, "cwd", gone)
     assert first(paths, []).here == ""

@@ -25,14 +25,14 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from tui.cli import endpoints, logfile
-from tui.cli.catalogue import ModelList, listed
+from tui.cli.catalogue import ModelList, Probing, Tell, listed, look_for_sources, offers_of
 from tui.cli.endpoints import Sources, checked_url, declared
 from tui.cli.keys import given_key
 from tui.cli.models import ResolvedModels, SessionSetup, resolve
 from tui.cli.options import ModelFlags
 from tui.cli.process import hearing_ctrl_c
 from tui.cli.settings_file import Placed, SettingsChange, changed, plain, write
-from tui.cli.surroundings import Surroundings, look_for_sources, offers_of, short_path
+from tui.cli.target import short_path
 from tui.core.inert_text import inert
 from tui.core.wire.address import is_loopback, shown
 from tui.engine.connecting import (
@@ -70,7 +70,6 @@ _OTHER_SOURCE = ModelSource(
     OTHER, "Another server", "by its address", needs_address=True, ready=False
 )
 _CONTEXT_LINES = 1
-Tell = Callable[[FoundHere], None]
 
 
 class Connector:
@@ -88,8 +87,7 @@ class Connector:
 
     async def look(self, tell: Tell) -> tuple[ModelSource, ...]:
         """See `ConnectPort`."""
-        place = Surroundings(self._setup.paths, None, self._setup.keys)
-        found = await look_for_sources(place, tell)
+        found = await look_for_sources(self._setup.paths, self._setup.keys, tell)
         names = {one.name for one in found}
         own = [one for one in self._own_sources() if one.name not in names]
         return (*own, *found, _OTHER_SOURCE)
@@ -113,7 +111,6 @@ class Connector:
     async def test(self, chosen: Connecting, tell: Callable[[Measured], None]) -> None:
         """See `ConnectPort`."""
         from tui.cli.network import Network
-        from tui.cli.probing import Probing
         from tui.effects.system import MonotonicClock
 
         names = list(dict.fromkeys(model for _, model in chosen.models))

@@ -21,12 +21,12 @@ from msgspec import Struct
 
 from tui.cli import endpoints
 from tui.cli.appearance import AUTO, line_complaints, place_of, unknown_theme, use_keys
+from tui.cli.catalogue import STEP_S, Probing
 from tui.cli.endpoints import REHEARSAL
 from tui.cli.models import SessionSetup, named_models
-from tui.cli.network import STEP_S, Network
+from tui.cli.network import Network
 from tui.cli.open_app import facts_for
 from tui.cli.options import ModelFlags
-from tui.cli.probing import Probing
 from tui.core.files import counted
 from tui.core.inert_text import inert
 from tui.core.programs import safe_path

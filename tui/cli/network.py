@@ -94,6 +94,8 @@ class Network:
 
         Whoever measures an answer then does not measure that. Never raises.
         """
+        from tui.cli.catalogue import STEP_S
+
         with contextlib.suppress(DuettoError, OSError, TimeoutError):
             address = await self._bridge.address(name)
             parts = urlsplit(address.url)
@@ -218,7 +220,3 @@ def rehearsal_words(rehearsal: RehearsalSettings) -> str:
     """What the bridge is told of the ``[rehearsal]`` table."""
     said = msgspec.structs.asdict(rehearsal)
     return msgspec.json.encode({k: v for k, v in said.items() if v is not None}).decode()
-
-
-STEP_S = 20.0
-"""An endpoint has so long to begin an answer."""

@@ -6,6 +6,7 @@ start is one without settings, where nothing is remembered or named on the comma
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import shutil
@@ -21,17 +22,19 @@ import click
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from tui import kept_frame
+from tui import kept_frame, own_process
 from tui.bridge.rehearsal import RECORD
 from tui.bridge.rehearsal.scripts import Script, fingerprint, load_scripts, workspace_files
 from tui.cli import process
+from tui.cli.catalogue import Tell, all_of, look_for_sources
 from tui.cli.open_app import FIRST_RUN, open_app, opened, require_screen
 from tui.cli.options import Invocation, ModelFlags, invocation_options
-from tui.cli.surroundings import Surroundings, current_directory, look_around, short_path
-from tui.cli.target import current_folder
+from tui.cli.target import current_folder, short_path
+from tui.core.programs import safe_path
 from tui.engine.connecting import FoundHere, ModelSource
-from tui.errors import EXIT_OK, UsageError
-from tui.settings import Paths
+from tui.engine.ports import project_tests
+from tui.errors import EXIT_OK, DuettoError, UsageError
+from tui.settings import Paths, Settings
 from tui.shared_files import replace_file
 
 if TYPE_CHECKING:
@@ -251,6 +254,97 @@ def remember(state_dir: Path, choice: str) -> None:
         replace_file(state_dir / FIRST_RUN, said.encode())
 
 
+GIT_S = 1.0
+_COLOURS = {"true": "all colours", "256": "256 colours", "16": "16 colours", "none": "no colours"}
+
+
+async def look_around(
+    paths: Paths, here: Path | None, environment: Mapping[str, str], tell: Tell
+) -> tuple[ModelSource, ...]:
+    """What a first start shows: those who could answer, the terminal, git, tests.
+
+    Returns the first of these; ``here`` is the current folder, if it can be read. Never raises.
+    """
+    tell(FoundHere("terminal", _terminal(environment), "found"))
+    tell(FoundHere("git", "looking…", "looking"))
+    if here is not None:
+        tell(FoundHere("tests", "looking…", "looking"))
+    looking = asyncio.create_task(look_for_sources(paths, environment, tell))
+    await all_of((looking, _git(tell), _tests(here, tell)))
+    return await looking
+
+
+def _terminal(environment: Mapping[str, str]) -> str:
+    """What it shows, in words."""
+    from tui.ui.terminal import facts as terminal_facts
+
+    facts = terminal_facts.find(environment)
+    signs = "Unicode" if facts.glyphs == "unicode" else "few signs beyond ASCII"
+    words = [_COLOURS[facts.colours], signs if facts.unicode else "ASCII only"]
+    words += [facts.multiplexer] * bool(facts.multiplexer) + ["over SSH"] * facts.remote
+    return ", ".join(words)
+
+
+async def _git(tell: Tell) -> None:
+    """Whether git is here; it gets nothing of the environment but where programs are."""
+    path = safe_path(os.environ, os.getcwd())
+    program = shutil.which("git", path=path)
+    if program is None:
+        tell(
+            FoundHere(
+                "git", "not found: no states in the file tree, no diff against HEAD", "nothing"
+            )
+        )
+        return
+    version = ""
+    with suppress(OSError, TimeoutError):
+        running = await own_process.spawned(
+            program,
+            "--version",
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.DEVNULL,
+            env={"PATH": path, "LC_ALL": "C"},
+        )
+        try:
+            async with asyncio.timeout(GIT_S):
+                said, _ = await running.communicate()
+            version = said.decode("utf-8", "replace").removeprefix("git version ").strip()
+        finally:
+            if running.returncode is None:
+                running.kill()
+    tell(FoundHere("git", version[:24] or "found", "found"))
+
+
+async def _tests(here: Path | None, tell: Tell) -> None:
+    """Which command judges the current folder."""
+    from tui.cli import workspace_commands
+
+    if here is None:
+        return
+    try:
+        found = await asyncio.to_thread(workspace_commands.find_verifiers, here, Settings())
+    except (DuettoError, OSError) as error:
+        tell(FoundHere("tests", str(error), "odd"))
+        return
+    command = project_tests(found)
+    if command is None:
+        tell(FoundHere("tests", "no test command found in this folder", "nothing"))
+    elif not command.argv and command.reader is not None:
+        tell(FoundHere("tests", command.reader("", False).fault, "odd"))
+    else:
+        tell(FoundHere("tests", command.source, "found"))
+
+
+def current_directory() -> Path | None:
+    """The current folder, if it can be opened."""
+    try:
+        folder = Path.cwd()
+    except OSError:
+        return None
+    return folder if os.access(folder, os.R_OK | os.X_OK) else None
+
+
 class FirstRun:
     """Over this folder, or over the practice workspace: shows the screen, then goes on."""
 
@@ -276,9 +370,9 @@ class FirstRun:
         screen = FirstRunScreen(self, lambda: self.go_on(app), app.connect_model)
         app.on_mounted = partial(app.push_screen, screen)
 
-    async def look(self, tell: Callable[[FoundHere], None]) -> tuple[ModelSource, ...]:
+    async def look(self, tell: Tell) -> tuple[ModelSource, ...]:
         """See `Port`."""
-        return await look_around(Surroundings(self._paths, self._folder, os.environ), tell)
+        return await look_around(self._paths, self._folder, os.environ, tell)
 
     def choose(self, choice: Choice) -> None:
         """See `Port`."""

@@ -320,3 +320,11 @@ def _allow_folder(folder: Path) -> None:
     """Raises UsageError: it may not be read."""
     if not os.access(folder, os.R_OK | os.X_OK):
         raise UsageError(f"cannot read the folder {folder}: permission denied")
+
+
+def short_path(path: Path) -> str:
+    """A path as people write it: the home folder is ``~``."""
+    try:
+        return f"~/{path.relative_to(Path.home()).as_posix()}".removesuffix("/.")
+    except (ValueError, RuntimeError, OSError):
+        return str(path)

@@ -1,4 +1,4 @@
-"""What is found on this machine at the first start, without asking anyone."""
+"""Who could answer on this machine, found at the first start without asking anyone."""
 
 from __future__ import annotations
 
@@ -10,13 +10,16 @@ from pathlib import Path
 
 import pytest
 
-from tui.cli import surroundings
-from tui.cli.surroundings import Surroundings
+from tui.cli import catalogue
+from tui.cli.practice import look_around
 from tui.engine.connecting import FoundHere, ModelSource
 from tui.settings import Paths
 
 KEY = "sk-correct-horse-battery"
 LIST = json.dumps({"data": [{"id": "qwen3:32b"}, {"id": "qwen3:8b"}]}).encode()
+
+Where = tuple[Paths, Path | None, Mapping[str, str]]
+"""Home, current folder and environment."""
 
 
 class Server:
@@ -57,10 +60,10 @@ async def serving(said: bytes | None) -> AsyncIterator[Server]:
 @pytest.fixture(autouse=True)
 def _nobody_else(monkeypatch: pytest.MonkeyPatch) -> None:
     """What really runs on this machine is none of the tests' business."""
-    monkeypatch.setattr(surroundings, "SERVERS", ())
+    monkeypatch.setattr(catalogue, "SERVERS", ())
 
 
-def place(tmp_path: Path, port: int = 0, **environment: str) -> Surroundings:
+def place(tmp_path: Path, port: int = 0, **environment: str) -> Where:
     """A home in which the one server of one's own listens on this port."""
     paths = Paths.find({"DUETTO_HOME": str(tmp_path)})
     paths.providers_dir.mkdir(parents=True, exist_ok=True)
@@ -72,12 +75,12 @@ def place(tmp_path: Path, port: int = 0, **environment: str) -> Surroundings:
             f'port = {port}\nkey_env = "MINE_KEY"\nkey_optional = true\n'
         )
         (paths.providers_dir / "mine.toml").write_text(text)
-    return Surroundings(paths, None, environment)
+    return paths, None, environment
 
 
-async def looked(where: Surroundings) -> tuple[tuple[ModelSource, ...], Mapping[str, FoundHere]]:
+async def looked(where: Where) -> tuple[tuple[ModelSource, ...], Mapping[str, FoundHere]]:
     told: dict[str, FoundHere] = {}
-    found = await surroundings.look_around(where, lambda one: told.__setitem__(one.name, one))
+    found = await look_around(*where, lambda one: told.__setitem__(one.name, one))
     return tuple(source for source in found if source.ready), told
 
 
@@ -122,7 +125,7 @@ async def test_whoever_else_listens_there_is_said_and_not_offered(
 async def test_one_who_hangs_is_not_waited_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(surroundings, "LIST_S", 0.2)
+    monkeypatch.setattr(catalogue, "LIST_S", 0.2)
     async with serving(None) as server, asyncio.timeout(60):
         sources, told = await looked(place(tmp_path, server.port))
     assert sources == ()
@@ -155,7 +158,7 @@ async def test_what_breaks_while_one_looks_leaves_the_rest(
     def broken(port: int) -> bool:
         raise RuntimeError(f"a bug at {port}")
 
-    monkeypatch.setattr(surroundings, "_listens", broken)
+    monkeypatch.setattr(catalogue, "_listens", broken)
     sources, told = await looked(place(tmp_path, 1, GROQ_API_KEY=KEY))
     assert [source.name for source in sources] == ["groq"]
     assert told["Groq"].state == "found"
@@ -164,6 +167,6 @@ async def test_what_breaks_while_one_looks_leaves_the_rest(
 async def test_a_folder_with_tests_says_how_they_are_run(tmp_path: Path) -> None:
     (tmp_path / "work").mkdir()
     (tmp_path / "work" / "test_one.py").write_text("")
-    where = place(tmp_path)
-    _, told = await looked(Surroundings(where.paths, tmp_path / "work", {}))
+    paths, _, _ = place(tmp_path)
+    _, told = await looked((paths, tmp_path / "work", {}))
     assert told["tests"] == FoundHere("tests", "pytest found", "found")
