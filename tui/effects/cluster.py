@@ -1,4 +1,4 @@
-"""Shadows on the machines of a Dask cluster; a process of ours asks it (`cli.cluster`).
+"""Shadows on the machines of a Dask cluster; a process of ours asks it (`cli.cluster.client`).
 
 What a shadow holds stays here until a command runs in it: that goes out with the command.
 """
@@ -100,7 +100,7 @@ class Cluster:
         self._heard.clear()
         try:
             self._process = await own_process.started(
-                *("tui.cli.cluster", self._server, self._root, topic, *self._sent),
+                *("tui.cli.cluster.client", self._server, self._root, topic, *self._sent),
                 environment=self._environment,
             )
         except OSError as error:
