@@ -142,6 +142,7 @@ def test_a02_ten_thousand_runs_give_the_input_back() -> None:
 @settings(max_examples=150)
 @example(23)
 @example(620)
+@example(16671)
 def test_what_belongs_on_the_disk_is_what_taking_all_back_leaves(seed: int) -> None:
     run = Run(seed)
     run.streams()

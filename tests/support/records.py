@@ -11,6 +11,7 @@ from tui.core.document.hunk import Hunk
 from tui.core.document.workspace import Workspace
 from tui.core.text.buffer import Buffer
 from tui.core.text.change_set import Change, ChangeSet, Position, end_of
+from tui.core.text.rows import Span
 
 
 class Records:
@@ -24,9 +25,9 @@ class Records:
         documents = workspace.documents
         follow = documents._follow
 
-        def noted(record: FileRecord, change: Change, *more: Any) -> None:
+        def noted(record: FileRecord, change: Change, *more: Any) -> Span:
             self.news.append((record.buffer, change))
-            follow(record, change, *more)
+            return follow(record, change, *more)
 
         documents.__dict__["_follow"] = noted
 

@@ -135,4 +135,4 @@ def test_two_turns_taken_back_one_after_the_other_keep_what_stands_between():
     place.write(place.workspace.accept())
     place.workspace.undo_turn(2)
     place.workspace.undo_turn(1)
-    assert place.text("a.txt") == "line 0\nmine\nline 1\nline 2\n"
+    assert place.text("a.txt") == "line 0\nline 1\nmine\nline 2\n"

@@ -74,6 +74,26 @@ def test_a_crash_keeps_what_was_typed_in_it():
     assert again.workspace.is_dirty("a.txt")
 
 
+@pytest.mark.parametrize(
+    ("at", "typed", "left"),
+    [((2, 0), "mine\n", "l1\nl2\nmine\nl3\n"), ((1, 2), "\nmine", "l1\nmine\nl2\nl3\n")],
+)
+def test_a_line_typed_where_one_was_removed_has_one_order(
+    at: tuple[int, int], typed: str, left: str
+):
+    """Before the line below it comes behind the old line, at the end of that above before it."""
+    place = landed("@@", " l1", "-l2", " l3")
+    place.workspace.edit("a.txt", at, at, typed)
+    for _ in range(2):
+        planned = place.workspace.disk_plan("a.txt").data
+        place.workspace.reject([1])
+        assert place.text("a.txt") == TEXT.replace("l1\nl2\nl3\n", left)
+        assert planned == place.text("a.txt").encode()
+        place.workspace.undo_decision()
+        place.workspace.undo("a.txt")
+        place.workspace.redo("a.txt")
+
+
 @pytest.mark.slow
 def test_a_line_that_many_calls_changed_is_backed_out_at_once():
     """B6: hunk by hunk, with all that lies on it, it took 0.3 s a save for 400 of them."""

@@ -282,12 +282,14 @@ class Documents:
         """Replace a range on somebody's behalf: an open section is not told of its own changes."""
         weave = record.weave
         change = record.buffer.replace(*where, text)
-        self._follow(record, change, maker.author, maker.section)
+        span = self._follow(record, change, maker.author, maker.section)
         by = maker.by
         if by is None:
             user = maker.author is Author.USER
             by = record.undo_log.step if user else (maker.author, record.times_told)
         weave.change(change, by, ahead=maker.ahead)
+        if not span.n_old and maker.author in _OTHERS:
+            self._stand_beside(record, span)
         record.note(maker.author, by)
         return change
 
@@ -307,8 +309,8 @@ class Documents:
 
     def _follow(
         self, record: FileRecord, change: Change, author: Author, own: OpenSection | None
-    ) -> None:
-        """Let all that stands beside a text follow its change."""
+    ) -> Span:
+        """Let all that stands beside a text follow its change; returns the rows that it touched."""
         span = touched_span(record.buffer, change)
         if record.live and author in _OTHERS:
             self._note_writer(record, span, author)
@@ -327,6 +329,17 @@ class Documents:
         if author is not Author.USER:
             record.undo_log.foreign(change)
         self.touched.add(record.path)
+        return span
+
+    def _stand_beside(self, record: FileRecord, span: Span) -> None:
+        """Rows were put in where hunks had only taken some out: these stand above, or below.
+
+        Their rows do not say which; the weave knows on which side the text was put in.
+        """
+        row = span.row + span.n_new
+        near = (*record.live.near(row, row), *record.off.near(row, row))
+        places = ((one, one.start, one.end) for one in near)
+        stand(record, [one for one, at, end in places if at and end and at.line == end.line])
 
     def _note_writer(self, record: FileRecord, span: Span, author: Author) -> None:
         """Somebody else than a model is about to change rows: note in which hunks."""
