@@ -112,6 +112,7 @@ def test_who_never_stops_goes_on_without() -> None:
     pupil.asks()
     assert pupil.gets_it_all(50.0) == "accept"
     assert pupil.lesson.skipped == {"stop"}
+    assert "Not stopped. Esc does it whenever" in words_of(pupil.lesson)
     assert pupil.sees(accepted=True) == "run"
     pupil.asks()
     assert pupil.gets_it_all(50.0) == "switch"

@@ -205,7 +205,8 @@ class Lesson(Struct):
         if sight.stops:
             yield "stop"
         if self._redirected(sight):
-            self.typed_over = self.typed_over or not ("redirect" in self.done or self._lay_still)
+            anew = self._stopped_at is not None and "redirect" not in self.done
+            self.typed_over = self.typed_over or (anew and not self._lay_still)
             yield "redirect"
         if sight.accepted or sight.rejected:
             yield "accept"

@@ -142,10 +142,14 @@ def _stop(lesson: Lesson, place: GuideContext) -> GuidePage:
     return GuidePage("", _send(place), why=f"Then {key} stops it while it writes.")
 
 
+def _not_stopped() -> str:
+    return f"Not stopped. {key_of('interrupt')} does it whenever you need it."
+
+
 def _redirect(lesson: Lesson, place: GuideContext) -> GuidePage:
     sight = lesson.sight
     if "stop" in lesson.skipped:
-        happened = f"Not stopped. {key_of('interrupt')} does it whenever you need it."
+        happened = _not_stopped()
     else:
         words = sight.stopped or lesson.figures.stopped
         happened = f"{words[:1].upper()}{words[1:]}." if words else "Stopped."
@@ -159,7 +163,9 @@ def _accept(lesson: Lesson, place: GuideContext) -> GuidePage:
     figures, happened = lesson.figures, "Redirected."
     if lesson.typed_over:
         happened = "Stopped and redirected in one, by sending."
-    if figures.own_tokens_s is not None:
+    if "stop" in lesson.skipped:
+        happened = _not_stopped()
+    elif figures.own_tokens_s is not None:
         happened = f"{happened[:-1]}: {_rate(figures.own_tokens_s)}"
         if figures.slow_tokens_s:
             times = figures.own_tokens_s / figures.slow_tokens_s
