@@ -16,10 +16,10 @@ from tests.support.composed import composed
 from tests.support.nasty_server import Nasty, nasty
 from tests.support.server_words import called, error, function_call, spoken, turn
 from tui.cli.composition import Composition, Consents
-from tui.cli.endpoints import REHEARSAL
 from tui.cli.models import SessionSetup, resolve, withheld
 from tui.cli.network import Network
 from tui.cli.options import ModelFlags
+from tui.core.wire.endpoint_facts import REHEARSAL
 from tui.effects.system import MonotonicClock
 from tui.engine import intents
 from tui.engine.session import SessionOptions

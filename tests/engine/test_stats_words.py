@@ -127,6 +127,18 @@ def test_nothing_kept_is_one_sentence() -> None:
     ]
 
 
+def test_where_all_is_left_out_that_is_said() -> None:
+    found = told()
+    found.practice = 2
+    assert as_lines(sections(found, 78)) == [
+        "Statistics",
+        "  No turn since 1970-01-01 counts.",
+        "",
+        "Not in the figures",
+        "  2 turns of the practice or a rehearsal",
+    ]
+
+
 def test_what_is_left_out_is_said() -> None:
     found = told(cycle(1, 9)._replace(timed=0, decided_ms=1))
     found.ahead, found.practice = 2, 1

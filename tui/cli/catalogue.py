@@ -21,12 +21,13 @@ from urllib.parse import urlsplit
 import msgspec
 from msgspec.structs import replace
 
-from tui.cli.endpoints import REHEARSAL, Sources, declared, fallback_endpoints, names
+from tui.cli.endpoints import Sources, declared, fallback_endpoints, names
 from tui.cli.models import ResolvedModels, SessionSetup, flagged_endpoint, resolve
 from tui.cli.options import ROLES, settings_for
 from tui.core.conversation import user_item
 from tui.core.meter import CHARS_PER_TOKEN
 from tui.core.wire.address import shown
+from tui.core.wire.endpoint_facts import REHEARSAL
 from tui.core.wire.events import (
     Completed,
     Delta,

@@ -22,7 +22,6 @@ from msgspec import Struct
 from tui.cli import endpoints
 from tui.cli.appearance import AUTO, line_complaints, place_of, unknown_theme, use_keys
 from tui.cli.catalogue import STEP_S, Probing
-from tui.cli.endpoints import REHEARSAL
 from tui.cli.models import SessionSetup, named_models
 from tui.cli.network import Network
 from tui.cli.open_app import facts_for
@@ -31,6 +30,7 @@ from tui.core.files import counted
 from tui.core.inert_text import inert
 from tui.core.programs import safe_path
 from tui.core.wire.address import AUTHORITY_VARIABLES, shown
+from tui.core.wire.endpoint_facts import REHEARSAL
 from tui.effects.known_endpoints import Fact, KnownEndpoints
 from tui.effects.system import MonotonicClock
 from tui.engine.ports import Wire

@@ -18,6 +18,7 @@ from msgspec import Struct, field
 from tui.core.price import SameTiers
 from tui.core.typed_data import typed
 from tui.core.wire.address import Address, checked, is_loopback
+from tui.core.wire.endpoint_facts import REHEARSAL
 from tui.errors import EndpointError, SettingsError, UsageError
 from tui.settings import EndpointSettings, ModelSettings, Paths, Settings, Transport
 from tui.toml_tables import NO_VARIABLE, is_variable
@@ -62,8 +63,6 @@ def _write(state_dir: Path, found: list[str]) -> None:
 
 
 DEFAULT_KEY_ENV = "OPENAI_API_KEY"
-REHEARSAL = "rehearsal"
-"""The endpoint's name of the bridge's rehearsal engine."""
 _BY_PORT = ("ollama", "lmstudio")
 """Servers whose port on this machine is nobody else's: 8000 or 8080 may be anything."""
 

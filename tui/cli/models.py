@@ -19,7 +19,6 @@ from msgspec.structs import replace
 from tui.cli import logfile
 from tui.cli.endpoints import (
     CLI_ENDPOINT,
-    REHEARSAL,
     ResolvedEndpoint,
     Sources,
     declared,
@@ -31,6 +30,7 @@ from tui.cli.options import ROLES, ModelFlags
 from tui.core.stamping import Stamp, no_stamp
 from tui.core.wire.address import Address, secrets_in
 from tui.core.wire.efforts import auto_start
+from tui.core.wire.endpoint_facts import REHEARSAL
 from tui.engine.intents import Role
 from tui.engine.ports import RoleSpec
 from tui.errors import DuettoError, UsageError

@@ -13,11 +13,12 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from tui.core.meter import dollars
+from tui.core.wire.endpoint_facts import REHEARSAL
 from tui.core.wire.events import Usage
 from tui.engine.intents import Span
 from tui.engine.model_window import ModelWindow
 from tui.engine.notices import Trouble
-from tui.engine.ports import REHEARSAL, Caps, Ports, RoleSpec
+from tui.engine.ports import Caps, Ports, RoleSpec
 from tui.engine.requests import Request
 from tui.engine.session_state import SessionState
 from tui.engine.supervisor import Supervisor

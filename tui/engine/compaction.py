@@ -37,12 +37,13 @@ from tui.core.run_report import FailedTest
 from tui.core.steps import Work, finished
 from tui.core.tokens import tokens
 from tui.core.wire import events
+from tui.core.wire.endpoint_facts import REHEARSAL
 from tui.core.wire.events import Event
 from tui.engine import intents
 from tui.engine.model_window import ModelWindow, tokens_in
 from tui.engine.notices import FORGOTTEN, Trouble
 from tui.engine.open_files import OpenFiles
-from tui.engine.ports import REHEARSAL, Ports, RoleSpec, WireState
+from tui.engine.ports import Ports, RoleSpec, WireState
 from tui.engine.requests import Requests
 from tui.engine.response_items import message_text
 from tui.engine.session_state import SessionState

@@ -12,9 +12,10 @@ from collections.abc import Callable
 from functools import partial
 
 from tui.core.conversation import History
+from tui.core.wire.endpoint_facts import REHEARSAL
 from tui.core.wire.events import Completed, ErrorEvent, Event, Failed, Incomplete
 from tui.engine.intents import Effort
-from tui.engine.ports import MAIN_LANE, REHEARSAL, RoleSpec, Wire, WireState
+from tui.engine.ports import MAIN_LANE, RoleSpec, Wire, WireState
 from tui.engine.requests import Request
 from tui.engine.services import Services
 from tui.errors import DuettoError

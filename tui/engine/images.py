@@ -27,9 +27,10 @@ from tui.core.images import (
     size_of_image,
     why_no_image,
 )
+from tui.core.wire.endpoint_facts import REHEARSAL
 from tui.core.wire.events import ErrorEvent, Failed
 from tui.engine.notices import Trouble
-from tui.engine.ports import REHEARSAL, Ports, RoleSpec
+from tui.engine.ports import Ports, RoleSpec
 from tui.engine.session_state import SessionState
 from tui.errors import EditRefused, ImageRefused
 

@@ -21,9 +21,10 @@ from tui.core.tokens import (
     tokens_of,
     window_told,
 )
+from tui.core.wire.endpoint_facts import REHEARSAL
 from tui.core.wire.events import ErrorEvent, Failed, Usage
 from tui.engine.notices import Trouble
-from tui.engine.ports import REHEARSAL, Ports, RoleSpec
+from tui.engine.ports import Ports, RoleSpec
 from tui.engine.requests import Request, Requests
 from tui.engine.session_state import SessionState
 

@@ -44,8 +44,6 @@ Transport = Literal["websocket", "http"]
 """``http``: HTTP+SSE through the bridge, because the WebSocket was refused or kept breaking."""
 MAIN_LANE = "main"
 """The lane of the foreground conversation."""
-REHEARSAL = "rehearsal"
-"""The endpoint's name of the embedded rehearsal model."""
 PatchTool = Literal["custom", "function", "text"]
 """How a model hands over a patch: freeform tool, function tool, or in its prose."""
 ShellTool = Literal["auto", "function", "shell", "local_shell", "bash", "none"]

@@ -19,9 +19,10 @@ from tui.core.instructions import HAVE_CHANGED, MAP_NAME, MAP_TITLE, OF_FOLDER, 
 from tui.core.meter import dollars
 from tui.core.steps import Work
 from tui.core.tokens import tokens, tokens_of
+from tui.core.wire.endpoint_facts import REHEARSAL
 from tui.core.wire.events import Usage
 from tui.engine.intents import AddPart, DropPart, Pin, ShowContext
-from tui.engine.ports import REHEARSAL, RoleSpec
+from tui.engine.ports import RoleSpec
 from tui.engine.requests import Request
 from tui.engine.services import Services
 from tui.errors import EditRefused

@@ -15,6 +15,7 @@ from tui.core.conversation import Block, History, HistoryEntry, answer_item
 from tui.core.document.report import not_kept
 from tui.core.edit_stream import Channel, Format
 from tui.core.wire import events
+from tui.core.wire.endpoint_facts import REHEARSAL
 from tui.core.wire.events import Usage
 from tui.core.wire.rate_limits import (
     CODEX_EVENT,
@@ -25,7 +26,7 @@ from tui.core.wire.rate_limits import (
     limits_of_event,
 )
 from tui.engine.notices import Status, Trouble
-from tui.engine.ports import REHEARSAL, PatchFormat, RoleSpec
+from tui.engine.ports import PatchFormat, RoleSpec
 from tui.engine.requests import Outcome, PatchReport, TurnRequest, origin
 from tui.engine.response import Reply, landed
 from tui.engine.response_items import PATCH_TOOL, Call, Earlier, Page, as_answer, is_shell

@@ -68,10 +68,12 @@ def since_asked(words: str, now: datetime | None = None) -> int | str:
 
 def sections(report: CycleReport, width: int) -> list[StatsSection]:
     """All of it, in columns of so many cells with strips and sparklines; 0: in sentences."""
-    total = report.total
+    total, left_out = report.total, StatsSection("Not in the figures", tuple(_left_out(report)))
     if not total.turns:
-        empty = (f"No turn was kept {_span(report)}.", *_left_out(report))
-        return [StatsSection("Statistics", empty)]
+        span = _span(report)
+        empty = f"No turn {span} counts." if left_out.lines else f"No turn was kept {span}."
+        found = [StatsSection("Statistics", (empty,)), left_out]
+        return [one for one in found if one.lines]
     found = [
         StatsSection("Turns", tuple(_turns(report))),
         StatsSection("From the prompt to", tuple(_loop(report, width))),
@@ -79,9 +81,8 @@ def sections(report: CycleReport, width: int) -> list[StatsSection]:
         StatsSection("Weeks" if report.days > 1 else "Days", tuple(_periods(report, width))),
         StatsSection("Speed", tuple(_speeds(report, width))),
         StatsSection("How much faster it felt", tuple(_felt(report))),
+        left_out,
     ]
-    if left_out := tuple(_left_out(report)):
-        found.append(StatsSection("Not in the figures", left_out))
     return [one for one in found if one.lines]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import sqlite3
 import statistics
 import time
@@ -43,6 +44,7 @@ from tui.core.session_record import (
     TurnEnded,
     TurnFigures,
 )
+from tui.core.wire.endpoint_facts import REHEARSAL
 from tui.effects.store import cycles
 from tui.effects.store.database import Database
 from tui.effects.store.schema import FILE, MIGRATIONS
@@ -97,8 +99,8 @@ def decided(*numbers: int, decision: Decision = Decision.ACCEPTED, by: str = "us
     return HunksAre(numbers, Stage.LANDED, decision, author="auto" if by == "auto" else "user")
 
 
-def turn(number: int, model: str = "quick-1", tier: str = "") -> TurnBegan:
-    return TurnBegan(number, "fix it", "fast", model, "main", tier=tier)
+def turn(number: int, model: str = "quick-1", tier: str = "", endpoint: str = "main") -> TurnBegan:
+    return TurnBegan(number, "fix it", "fast", model, endpoint, tier=tier)
 
 
 def session(*records: tuple[float, Record], kind: SessionKind = "app") -> Kept:
@@ -197,9 +199,16 @@ def test_turns_dated_ahead_and_practice_are_in_no_figure_and_told(tmp_path: Path
         tmp_path,
         session((2 * 86_400, turn(1))),
         session((0, turn(1)), kind="practice"),
-        session((0, turn(1)), kind="rehearsal"),
+        session((0, turn(1, endpoint=REHEARSAL)), kind="exec"),
     )
     assert (told.total.turns, told.ahead, told.practice) == (0, 1, 2)
+
+
+def test_a_model_that_was_connected_in_a_rehearsal_counts_from_then_on(tmp_path: Path) -> None:
+    both = (0, turn(1, endpoint=REHEARSAL)), (1, hunk(1, 1)), (2, turn(2)), (3, hunk(2, 2))
+    told = found(tmp_path, session(*both, (4, decided(1, 2)), kind="rehearsal"))
+    assert (told.total.turns, told.practice) == (1, 1)
+    assert len(cycles.past_turns(tmp_path)) == 1
 
 
 LAST_MS = 253_402_300_799_000
@@ -282,6 +291,12 @@ def test_a_store_that_is_damaged_is_named_and_the_next_look_finds_a_new_one(
     with pytest.raises(StoreRefused, match="is damaged: it is kept as store"):
         cycles.measured(tmp_path, 0, NOW_MS)
     assert cycles.measured(tmp_path, 0, NOW_MS).total.turns == 0
+
+
+def test_a_store_that_is_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / FILE)
+    with pytest.raises(StoreRefused, match="it is not a file"):
+        cycles.measured(tmp_path, 0, NOW_MS)
 
 
 def test_two_years_are_told_by_weeks(tmp_path: Path) -> None:
@@ -398,7 +413,8 @@ def random_records(draw: st.DrawFn) -> Kept:
         records.append(At(ms, record))
 
     for number in range(1, draw(st.integers(0, 4)) + 1):
-        then(turn(number, draw(st.sampled_from(["quick-1", "deep-1"])), "asked"))
+        endpoint = draw(st.sampled_from(["main", "main", REHEARSAL]))
+        then(turn(number, draw(st.sampled_from(["quick-1", "deep-1"])), "asked", endpoint))
         for _ in range(draw(st.integers(0, 5))):
             match draw(st.integers(0, 4)):
                 case 0:
@@ -439,7 +455,9 @@ class Naive:
             (one, at.record, at.ms)
             for one in sessions
             for at in one.records
-            if isinstance(at.record, TurnBegan) and one.began.kind != "practice"
+            if isinstance(at.record, TurnBegan)
+            and one.began.kind != "practice"
+            and at.record.endpoint != REHEARSAL
             if since_ms <= at.ms <= NOW_MS
         ]
         self.backwards = 0

@@ -7,6 +7,8 @@ from typing import Literal
 import msgspec
 from msgspec import Struct
 
+REHEARSAL = "rehearsal"
+"""The name of the endpoint of the rehearsal models."""
 LEAST_AGE_S = 45.0
 """No server ends connections for their age that are younger: 60 s is the least that can be set."""
 GRACE_S = 1.0

@@ -29,6 +29,7 @@ from tui.core.cycles import (
 )
 from tui.core.proposals import JudgedTurn, past_turn
 from tui.core.typed_data import msgpack_decoder
+from tui.core.wire.endpoint_facts import REHEARSAL
 from tui.effects.store.database import Database
 from tui.effects.store.reading import open_store
 from tui.errors import StoreRefused
@@ -49,7 +50,6 @@ _FELT = """
     SELECT ms, CAST(detail AS REAL) FROM events WHERE what = 'felt' AND ms BETWEEN ? AND ?
         AND CAST(detail AS REAL) BETWEEN 0.01 AND 100 ORDER BY ms
 """
-_PRACTICE = ("practice", "rehearsal")
 _KEEPING_S = 0.2
 """So long other duettos may wait while figures of weeks are made."""
 _packing, _unpacking = msgspec.msgpack.Encoder(), msgpack_decoder(WeekFigures)
@@ -180,13 +180,12 @@ def felt_ms(data_dir: Path) -> int:
 
 
 class _OwnTurns:
-    """Which turns count: none of the practice's, and of a fork only its own."""
+    """Which turns count: none of the practice or a rehearsal, and of a fork only its own."""
 
     def __init__(self, base: sqlite3.Connection) -> None:
         self._base = base
-        marks = ", ".join("?" * len(_PRACTICE))
-        query = f"SELECT n FROM sessions WHERE kind IN ({marks})"
-        self._practice = {n for (n,) in base.execute(query, _PRACTICE)}
+        query = "SELECT n FROM sessions WHERE kind = 'practice'"
+        self._practice = {n for (n,) in base.execute(query)}
         forks = "SELECT n, parent_turn FROM sessions WHERE parent != ''"
         self._taken_over: dict[int, int] = dict(base.execute(forks).fetchall())
         self._passed_over = dict.fromkeys(("practice", "unusable"), 0)
@@ -205,7 +204,7 @@ class _OwnTurns:
         for one in map(Cycle.read, self._base.execute(_QUERY, (since_ms, until_ms))):
             if one is None:
                 passed_over["unusable"] += 1
-            elif one.session in practice:
+            elif one.session in practice or one.endpoint == REHEARSAL:
                 passed_over["practice"] += 1
             elif one.number > taken_over.get(one.session, 0):
                 yield one

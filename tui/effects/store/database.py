@@ -7,9 +7,11 @@ Whoever finds it broken puts it aside and begins a new one; who had it open noti
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import os
 import sqlite3
+import stat
 import time
 import zlib
 from collections.abc import Callable, Iterable, Iterator
@@ -80,6 +82,8 @@ class Database:
 
     def is_ready(self) -> bool:
         """The file is there, and of this version, as far as a look can tell."""
+        if not self.file.is_file():
+            return False  # a pipe would be waited for
         try:
             file = f"{self.file.absolute().as_uri()}?mode=ro"
             with contextlib.closing(sqlite3.connect(file, uri=True)) as connection:
@@ -129,9 +133,11 @@ class Database:
 
     def _open(self) -> sqlite3.Connection:
         self.file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        fd = os.open(self.file, os.O_RDWR | os.O_CREAT, 0o600)
+        fd = os.open(self.file, os.O_RDWR | os.O_CREAT | os.O_NONBLOCK, 0o600)
         try:
             self._opened = os.fstat(fd)
+            if not stat.S_ISREG(self._opened.st_mode):
+                raise OSError(errno.EINVAL, "it is not a file")
             if self._opened.st_mode & 0o077:
                 os.fchmod(fd, 0o600)
         finally:
