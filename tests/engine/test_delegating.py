@@ -7,8 +7,10 @@ import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import cast
 
 import pytest
+from msgspec import json
 
 from tests.engine.test_attempts import change
 from tests.support.fakes import FakeShadow, FakeWire, World, settle
@@ -17,13 +19,15 @@ from tests.support.stepped_rehearsal import SteppedRehearsal
 from tests.support.stored_sessions import resumed
 from tests.support.turns import CACHE, PATCH, begun, notes, outputs, texts, update
 from tui.core.programs import Sandbox
+from tui.core.session_record import AllDelegates, Happened, Record
 from tui.effects.store import reading
 from tui.effects.store.writing import StoreWriter
 from tui.engine import intents, lane_session
+from tui.engine.delegating import ENDED, LEFT_DONE
 from tui.engine.notices import DelegateView
-from tui.engine.ports import VerifyCommand
+from tui.engine.ports import SessionStore, VerifyCommand
 from tui.engine.session import SessionOptions, reasons_to_stay
-from tui.engine.slash import task_words
+from tui.engine.slash import DelegateNews, task_words
 from tui.errors import KeyRefused
 
 
@@ -387,9 +391,14 @@ async def test_one_that_was_not_asked_yet_can_be_told_nothing(world: World) -> N
 
 
 async def test_who_leaves_is_told_of_those_that_work(world: World) -> None:
-    await delegated(world)
+    model = await delegated(world)
     (reason,) = reasons_to_stay(world.session, "")
     assert reason == "d1 still works, and ends with duetto: make it safe"
+    await tend(world, "pause")
+    model.interrupted(1)
+    await settle()
+    (reason,) = reasons_to_stay(world.session, "")
+    assert reason == "d1 waits, and ends with duetto: make it safe"
 
 
 async def test_one_that_cannot_be_reached_waits_for_the_user(world: World) -> None:
@@ -543,4 +552,99 @@ async def test_what_came_home_or_was_stopped_does_not_come_again(
     assert [one.state for one in world.session.status.delegates] == ["home", "stopped"]
     other = await killed(world, store, tmp_path)
     assert other.session.status.delegates == []
+    await other.session.close()
+
+
+async def done_when_killed(world: World, store: StoreWriter, folder: Path) -> World:
+    """A start after a kill, which came when one was done and had not come home."""
+    model = await delegated(world)
+    await begun(world, "and why?")
+    await finishes(model)
+    assert view(world).state == "done"
+    return await killed(world, store, folder)
+
+
+async def test_one_that_was_done_when_duetto_ended_comes_home_and_is_not_asked_again(
+    stored: tuple[World, StoreWriter], tmp_path: Path
+) -> None:
+    other = await done_when_killed(*stored, tmp_path)
+    assert view(other).ended == LEFT_DONE
+    await tend(other, "go")
+    assert view(other).state == "home"
+    assert not other.lanes
+    assert len(other.session.workspace.hunks) == 1
+    await other.session.close()
+
+
+async def test_what_is_taken_is_on_its_way_at_once(
+    stored: tuple[World, StoreWriter], tmp_path: Path
+) -> None:
+    other = await done_when_killed(*stored, tmp_path)
+    for what in ("take", "take", "stop"):
+        other.session.submit(intents.TendDelegate(1, what))
+        assert view(other).state == "done"
+    await settle()
+    assert view(other).state == "home"
+    assert [one.what for one in other.session.drain().troubles] == ["d1 is done and comes home"]
+    assert len(other.session.workspace.hunks) == 1
+    await other.session.close()
+
+
+async def test_what_cannot_be_done_with_one_that_waits_is_said(
+    stored: tuple[World, StoreWriter], tmp_path: Path
+) -> None:
+    world, store = stored
+    await delegated(world)
+    other = await killed(world, store, tmp_path)
+    await tend(other, "pause")
+    await tend(other, "answer")
+    assert [(one.what, one.next_step) for one in other.session.drain().troubles] == [
+        ("d1 waits already", "/tasks go d1 lets it go on"),
+        ("d1 asks nothing", ""),
+    ]
+    assert view(other).state == "paused"
+    await other.session.close()
+
+
+class Kept:
+    """A store that has what was committed last of what is delegated."""
+
+    keeps = True
+
+    def __init__(self) -> None:
+        self.of: list[tuple[int, bool]] = []
+
+    def put(self, *told: object) -> None:
+        """What comes behind is kept, too."""
+
+    def commit(self, record: Record) -> None:
+        if isinstance(record, Happened) and record.what == "delegates":
+            kept = json.decode(record.detail, type=AllDelegates)
+            self.of = [(one.number, one.done) for one in kept.of]
+
+
+async def test_one_that_was_done_stays_in_the_store_until_it_is_home_or_stopped(
+    stored: tuple[World, StoreWriter], tmp_path: Path
+) -> None:
+    world, store = stored
+    await delegated(world, "another")
+    model = await delegated(world, number=2)
+    await begun(world, "and why?")
+    await finishes(model)
+    other = await killed(world, store, tmp_path)
+    states = [(one.state, one.ended) for one in other.session.status.delegates]
+    assert states == [("paused", ENDED), ("paused", LEFT_DONE)]
+    stands = [*DelegateNews().new(other.session.status)]
+    assert stands == [
+        f"d1 paused: {ENDED} (/tasks go d1)",
+        f"d2 paused: {LEFT_DONE} (/tasks go d2)",
+    ]
+    kept = Kept()
+    other.ports.store = lambda: cast("SessionStore", kept)
+    await tend(other, "go", number=1)
+    await wire_of(other).request(1)
+    assert kept.of == [(1, False), (2, True)]
+    await tend(other, "stop", number=2)
+    assert kept.of == [(1, False)]
+    assert view(other, 2).ended == "stopped; /tasks take d2 brings in what it changed"
     await other.session.close()

@@ -38,6 +38,7 @@ RESTARTED = (
     " Work on, to the end, on what you were asked:"
 )
 ENDED = "duetto ended while it worked"
+LEFT_DONE = "it was done when duetto ended, and comes home when it goes on"
 _LAST_CHARS = 400
 _MOST_OVER = 20
 """So many that are over stay in the tray."""
@@ -75,6 +76,11 @@ class _Delegate:
         """As the user reads it."""
         return f"delegate d{self.view.number}"
 
+    @property
+    def is_left_done(self) -> bool:
+        """It was done when duetto ended, and has only to come home."""
+        return self.earlier is not None and self.earlier.done
+
     def judge_no_more(self) -> None:
         """Nobody waits for the verifiers any more."""
         if self.judging is not None:
@@ -110,8 +116,13 @@ class Delegates:
             self._refuse(f"There is no delegate d{intent.number}", "/tasks lists them")
         elif intent.what == "stop":
             self._stop(one)
-        elif intent.what == "take":
+        elif intent.what == "take" or (intent.what == "go" and one.is_left_done):
             self._take(one)
+        elif intent.what == "pause" and one.view.state in ("paused", "failed"):
+            step = f"/tasks go d{intent.number} lets it go on"
+            self._refuse(f"d{intent.number} waits already", step)
+        elif intent.what == "answer" and one.view.state not in OVER and not one.view.ask:
+            self._refuse(f"d{intent.number} asks nothing")
         elif one.view.state == "works" and not one.asked:
             self._refuse(f"d{intent.number} only begins", f"/tasks stop d{intent.number} ends it")
         elif one.earlier is not None and intent.what in ("go", "tell"):
@@ -170,8 +181,8 @@ class Delegates:
             await self._judge(one, texts)
         if one.stops:
             self._stopped(one)
-        else:
-            await self._bring(one)
+        elif (result := self._coming(one)) is not None:
+            await self._bring(one, result)
 
     async def _worked(self, one: _Delegate, lane: LaneSession, asked: str) -> None:
         """Until nothing more comes of it."""
@@ -253,14 +264,18 @@ class Delegates:
         self._show(one, "paused" if paused else "failed", "" if paused else one.trouble)
         return False
 
-    async def _bring(self, one: _Delegate) -> None:
+    def _coming(self, one: _Delegate) -> LaneResult | None:
+        """What it made, which comes home now; None: it does already."""
         result, one.result, one.earlier = one.result, None, None
         if result is not None:
             self._show(one, "done", "done: comes when no answer streams")
-            hunks = await self._home.bring(result)
-            self._show(one, "home", home_words(hunks, result))
-            if hunks:  # beside what was changed meanwhile it is another text
-                self.verify()
+        return result
+
+    async def _bring(self, one: _Delegate, result: LaneResult) -> None:
+        hunks = await self._home.bring(result)
+        self._show(one, "home", home_words(hunks, result))
+        if hunks:  # beside what was changed meanwhile it is another text
+            self.verify()
 
     def _stop(self, one: _Delegate) -> None:
         if one.view.state in OVER:
@@ -285,7 +300,8 @@ class Delegates:
             self._refuse(f"d{one.view.number} has nothing that could be taken")
             return
         one.judge_no_more()
-        self._services.supervisor.start(self._bring(one), one.name)
+        if (result := self._coming(one)) is not None:
+            self._services.supervisor.start(self._bring(one, result), one.name)
 
     def _tell(self, one: _Delegate, lane: LaneSession, intent: intents.TendDelegate) -> None:
         """Pause, let go on, steer, or answer what it asks."""
@@ -298,8 +314,6 @@ class Delegates:
                 ask = next((ask for ask in status.asks if intent.ask in (0, ask.id)), None)
                 if ask is not None:
                     submit(intents.Answer(ask.id, intent.words or ask.choices[-1], intent.words))
-                elif not intent.ask:
-                    self._refuse(f"d{one.view.number} asks nothing")
                 return
             case "tell" if status.busy:
                 submit(intents.Steer(intent.words))
@@ -395,10 +409,8 @@ class Delegates:
             one.kept = one.earlier = old
             one.result = LaneResult(one.name, old.prompt, spec, files, old.said)
             self._all[old.number], self._count = one, max(self._count, old.number)
-            take = f"/tasks take d{old.number} brings in what it changed"
-            ended = f"it was done when duetto ended: {take}" if old.done else ENDED
-            one.view = replace(one.view, files=len(files), ended=ended)
-            one.view = replace(one.view, state="stopped" if old.done else "paused")
+            ended = LEFT_DONE if old.done else ENDED
+            one.view = replace(one.view, state="paused", files=len(files), ended=ended)
         self._told()
 
     def _told(self) -> None:

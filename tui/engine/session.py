@@ -752,7 +752,8 @@ def reasons_to_stay(session: Session, draft: str) -> list[str]:
         reasons.append(f"{redone} {what} being redone: that ends with duetto.")
     goes_on = "; duetto resume takes it up" if session.stored_as else ""
     reasons += [
-        f"d{one.number} still works, and ends with duetto{goes_on}: {brief(one.prompt)}"
+        f"d{one.number} {'still works' if one.state == 'works' else 'waits'}"
+        f", and ends with duetto{goes_on}: {brief(one.prompt)}"
         for one in status.delegates
         if one.state not in OVER
     ]
