@@ -9,7 +9,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -18,10 +18,12 @@ from tests.support.judged_runs import judged
 from tests.support.stepped_rehearsal import SteppedRehearsal
 from tests.support.turns import update
 from tui.cli import practice
-from tui.cli.exec import ExecTurn, asked_of
-from tui.cli.exec_reports import JsonReport
+from tui.cli.exec import ExecTurn, asked_of, list_tasks
+from tui.cli.exec_reports import JsonReport, TextReport
+from tui.core.session_record import KeptDelegate, LeftDelegate
 from tui.core.wire import events
 from tui.engine.intents import Delegate
+from tui.engine.ports import SessionArchive
 from tui.engine.session import SessionOptions
 from tui.errors import UsageError
 
@@ -109,6 +111,118 @@ async def test_ctrl_c_stops_it_where_it_is() -> None:
     code, told = await run.ends()
     assert code == 130
     assert of(told, "delegate")[-1]["state"] == "paused"
+
+
+class Waiting:
+    """A delegate of an earlier start, which waits, in a session that ``exec`` goes on with."""
+
+    def __init__(self, *, done: bool = False) -> None:
+        self.done, self.out = done, io.StringIO()
+
+    async def plays(self, words: str, *, apply: bool = False) -> None:
+        """Its number is 1; it has changed a file, and was done or not."""
+        change = ("a.py", b"x0 = 0\nx1 = 0\n", b"x0 = 1\nx1 = 0\n")
+        kept = KeptDelegate(1, "make it one", "deep", files=(change,), said="So.", done=self.done)
+        self.world, _ = judged(2, lambda files: [])
+        session = self.world.session
+        session.delegates.bring_back([kept])
+        self.turn = ExecTurn(session, JsonReport(session, self.out))
+        self.playing = asyncio.create_task(self.turn.play(words, apply=apply))
+
+    async def model(self) -> SteppedRehearsal:
+        return await Delegated.model(cast("Delegated", self))
+
+    async def ends(self) -> tuple[int, list[dict[str, Any]]]:
+        return await Delegated.ends(cast("Delegated", self))
+
+
+@pytest.mark.parametrize("words", ["/tasks go d1", "/tasks tell d1 use a lock"])
+async def test_one_that_waits_goes_on_and_is_followed_to_its_end(words: str) -> None:
+    run = Waiting()
+    await run.plays(words, apply=True)
+    model = await run.model()
+    assert ("use a lock" in json.dumps(model.wire.requests)) is ("tell" in words)
+    model.patch(update("a.py", "-x1 = 0\n+x1 = 1\n"), "c1")
+    model.complete()
+    await model.wire.request(2)
+    model.answers("Both are one now.")
+    code, told = await run.ends()
+    assert code == 0
+    assert told[0]["model"] == "slow-1"
+    assert "".join(event["delta"] for event in of(told, "text.delta")) == "Both are one now."
+    assert run.world.files.data["a.py"] == b"x0 = 1\nx1 = 1\n"
+
+
+@pytest.mark.parametrize("done", [False, True])
+@pytest.mark.parametrize("apply", [False, True])
+async def test_what_it_changed_so_far_is_taken_without_a_request(done: bool, apply: bool) -> None:
+    run = Waiting(done=done)
+    await run.plays("/tasks take d1", apply=apply)
+    code, told = await run.ends()
+    assert code == told[-1]["exit_code"] == 0
+    assert told[-1]["type"] == "turn.completed"
+    assert of(told, "delegate")[-1]["message"] == "1 hunk in 1 file waits for you"
+    assert (run.world.files.data["a.py"] == b"x0 = 1\nx1 = 0\n") is apply
+    assert not run.world.lanes
+
+
+async def test_one_that_was_done_only_comes_home() -> None:
+    run = Waiting(done=True)
+    await run.plays("/tasks go d1")
+    code, told = await run.ends()
+    assert (code, of(told, "delegate")[-1]["state"]) == (0, "home")
+    assert not run.world.lanes
+
+
+async def test_one_that_is_stopped_waits_no_more() -> None:
+    run = Waiting()
+    await run.plays("/tasks stop d1")
+    code, told = await run.ends()
+    assert code == 0
+    assert of(told, "delegate")[-1]["message"] == "stopped: what it changed is gone"
+
+
+async def test_one_that_is_not_there_is_refused() -> None:
+    run = Waiting()
+    await run.plays("/tasks go d7")
+    code, told = await run.ends()
+    assert code == 1
+    assert of(told, "error")[0]["message"] == "There is no delegate d7"
+
+
+@pytest.mark.parametrize("words", ["pause d1", "yes d1", "no d1", "stop 3", "go", "hello"])
+def test_what_no_delegate_that_waits_takes_is_refused(words: str) -> None:
+    status = World({"a.py": "x\n"}).session.status
+    with pytest.raises(UsageError, match=r"exec has only /tasks, and /tasks go, take, stop and"):
+        asked_of(f"/tasks {words}", status)
+
+
+class LeftHere:
+    """Sessions of the folder: one has a delegate that waits, one has one that was done."""
+
+    async def left(self, folder: str) -> list[LeftDelegate]:
+        waits = [LeftDelegate("s1", 2, "make it\none", False), LeftDelegate("s2", 1, "so", True)]
+        return waits if folder else []
+
+
+async def test_what_waits_in_sessions_of_the_folder_is_listed_with_the_way_on() -> None:
+    world = World({"a.py": "x\n"})
+    out, err = io.StringIO(), io.StringIO()
+    assert await list_tasks(world.session, TextReport(world.session, out, err)) == 0
+    assert err.getvalue() == "duetto: no delegate waits in a session of this folder\n"
+    world.ports.archive = lambda: cast("SessionArchive", LeftHere())
+    await list_tasks(world.session, TextReport(world.session, out, err))
+    assert out.getvalue().splitlines() == [
+        'd2  make it one: duetto exec --resume s1 "/tasks go d2" goes on with it',
+        'd1  so (done): duetto exec --resume s2 "/tasks go d1" goes on with it',
+    ]
+    out.truncate(0)
+    await list_tasks(world.session, JsonReport(world.session, out))
+    told = [json.loads(line) for line in out.getvalue().replace("\0", "").splitlines()]
+    assert [(one["session"], one["delegate"], one["state"]) for one in told] == [
+        ("s1", 2, "paused"),
+        ("s2", 1, "done"),
+    ]
 
 
 def test_without_words_nothing_could_be_delegated() -> None:

@@ -49,7 +49,7 @@ from tui.engine.intents import (
     TakeAttempt,
     TendDelegate,
 )
-from tui.engine.notices import Notices, Status, Trouble
+from tui.engine.notices import OVER, Notices, Status, Trouble
 from tui.engine.session import Session, SessionOptions
 from tui.engine.slash import COMMANDS, NO_SUMMARY, asked, split_command
 from tui.errors import (
@@ -59,6 +59,7 @@ from tui.errors import (
     EXIT_OK,
     EXIT_OVER_BUDGET,
     EXIT_UNREACHABLE,
+    StoreRefused,
     UsageError,
 )
 from tui.settings import Paths
@@ -70,10 +71,14 @@ CONTINUE = "/continue"
 """As the prompt: the last answer of the session goes on where it was cut."""
 COMPACT = "/compact"
 """As the prompt: no turn, but a summary instead of what was said; behind it ``show``, or words."""
+TASKS = "/tasks"
+"""As the prompt: no turn, but a list of what is delegated and waits; behind it ``go d1``."""
 _COMMANDS = ("ask", "attempts", "change", "continue", "delegate", "inspect", "race")
-_ONLY = "exec has only /ask, /attempts, /change, /compact, /continue, /delegate, /inspect and /race"
-
-
+_ONLY = (
+    "exec has only /ask, /attempts, /change, /compact, /continue, /delegate, /inspect, /race and"
+    " /tasks"
+)
+_ONLY_TASKS = "nothing runs here: exec has only /tasks, and /tasks go, take, stop and tell D WORDS"
 FRAME_S = 0.01
 STOPPED_S = 0.2
 """Behind SIGINT, a server has so long to say how much it has counted."""
@@ -168,7 +173,8 @@ class ExecOptions(TypedDict):
 def exec_command(prompt: str, flags: ModelFlags, **choices: Unpack[ExecOptions]) -> int:
     """Run one turn: PROMPT goes to the model (- reads it from stdin), its text to stdout.
 
-    With --resume or --last the prompt /continue lets an answer that was cut go on.
+    With --resume or --last the prompt /continue lets an answer that was cut go on, '/tasks go d1'
+    a delegate that waits; /tasks lists what waits.
 
     Nothing is written without --apply. Exit: 0 done, 1 the turn failed or hunks were left out,
     2 usage, 3 endpoint unreachable, 4 a limit of money is reached, 5 done, but something was
@@ -180,7 +186,7 @@ def exec_command(prompt: str, flags: ModelFlags, **choices: Unpack[ExecOptions])
     setup = _setup(folder, flags)
     text = _with_images(_text(prompt), choices["image"])
     about = text.split(maxsplit=1)[0]
-    if about in (CONTINUE, COMPACT) and again is None:
+    if about in (CONTINUE, COMPACT, TASKS) and again is None and text.strip() != TASKS:
         raise UsageError(f"{about} needs a session to go on with: --resume ID or --last")
     options = _options(setup, choices, again)
     setup = replace(setup, tracer=tracer_for(choices["trace"]))
@@ -191,23 +197,32 @@ def exec_command(prompt: str, flags: ModelFlags, **choices: Unpack[ExecOptions])
     intent = asked_of(text, composition.session.status)
     if choices["attempts"] is not None or isinstance(intent, MakeAttempts):
         return play_attempts(composition, choices["attempts"], intent, apply=choices["apply"])
-    if isinstance(intent, Delegate) and choices["role"] == "fast" and "deep" in setup.models.roles:
-        raise UsageError(
-            "/delegate asks the deep model: send the prompt itself, or leave --role out"
-        )
-    if text.strip() == CONTINUE and not composition.session.status.can_continue:
-        raise UsageError("nothing to continue: the last answer is whole")
+    _check(composition.session, text, intent, choices["role"])
     if about == COMPACT:
         words = text.strip().removeprefix(COMPACT).strip()
         return asyncio.run(to_end(composition, _compact(composition.session, words)))
     report: TextReport | JsonReport = TextReport(composition.session, sys.stdout, sys.stderr)
     if choices["as_json"]:
         report = JsonReport(composition.session, sys.stdout)
+    if text.strip() == TASKS:
+        return asyncio.run(to_end(composition, list_tasks(composition.session, report)))
     run = _run(composition, text, report, apply=choices["apply"])
     code = asyncio.run(to_end(composition, run))
     if sys.stderr.isatty() and not choices["as_json"] and (name := composition.kept_as):
         print(f"duetto: to go on: duetto exec --resume {name}", file=sys.stderr)
     return code
+
+
+def _check(session: Session, text: str, intent: Intent, role: Role | None) -> None:
+    """Raises UsageError: a prompt that is a command cannot be done so."""
+    if isinstance(intent, Delegate) and role == "fast" and "deep" in session.services.state.roles:
+        raise UsageError(
+            "/delegate asks the deep model: send the prompt itself, or leave --role out"
+        )
+    if isinstance(intent, TendDelegate) and role is not None:
+        raise UsageError("a delegate goes on with its own model: leave --role out")
+    if text.strip() == CONTINUE and not session.status.can_continue:
+        raise UsageError("nothing to continue: the last answer is whole")
 
 
 def _options(setup: SessionSetup, choices: ExecOptions, again: Again | None) -> SessionOptions:
@@ -254,8 +269,13 @@ def _limited(options: SessionOptions, choices: ExecOptions) -> SessionOptions:
 def asked_of(text: str, status: Status) -> Intent:
     """What a prompt asks for: some commands are prompts, too. Raises UsageError."""
     name, argument = split_command(text.strip()) or ("", "")
+    if name == "tasks" and argument:
+        tending = asked(name, argument, status)
+        if isinstance(tending, TendDelegate) and tending.what in ("go", "take", "stop", "tell"):
+            return tending
+        raise UsageError(_ONLY_TASKS)
     if name not in _COMMANDS:
-        if name != "compact" and any(name == one.name for one in COMMANDS):
+        if name not in ("compact", "tasks") and any(name == one.name for one in COMMANDS):
             raise UsageError(f"/{name} needs the app or --linear: {_ONLY}")
         return Prompt(text)
     intent = asked(name, argument, status)
@@ -358,6 +378,16 @@ async def _compact(session: Session, words: str) -> int:
     return EXIT_OK if session.compaction().text != before else EXIT_FAILED
 
 
+async def list_tasks(session: Session, report: TextReport | JsonReport) -> int:
+    """Say what is delegated and waits: in this session, and in others of the folder."""
+    archive = session.services.ports.archive
+    if archive is not None:
+        with contextlib.suppress(StoreRefused):  # nothing is kept
+            session.status.left = await archive().left(session.services.ports.files.root)
+    report.tasks()
+    return EXIT_OK
+
+
 _NOBODY = "there is nobody to ask: only commands that are allowed, or known to only read, run"
 
 
@@ -398,6 +428,8 @@ class ExecTurn:
         session.submit(intent := asked_of(text, session.status))
         if isinstance(intent, Delegate):
             await self._follow(session.status.delegates[-1].number)
+        elif isinstance(intent, TendDelegate):
+            await self._follow(intent.number)
         self._report.started()
         while (session.status.busy or session.prepares or self._works) and not self._leaves:
             await self._woken.wait()
@@ -432,8 +464,19 @@ class ExecTurn:
     @property
     def _works(self) -> bool:
         """Whether the delegate goes on: it is not home, and waits for no answer."""
-        states = {one.number: one.state for one in self._session.status.delegates}
-        return states.get(self._delegate) in ("works", "done")
+        return self._delegate_state in ("works", "done")
+
+    @property
+    def _delegate_state(self) -> str | None:
+        delegates = self._session.status.delegates
+        return next((one.state for one in delegates if one.number == self._delegate), None)
+
+    @property
+    def _outcome(self) -> str:
+        """How it ended; what a delegate did before needs no answer to come home, or to be left."""
+        if self._delegate and self._seen is self._session:
+            return "completed" if self._delegate_state in OVER else "failed"
+        return self._seen.status.outcome
 
     def _concluded(self, *, apply: bool) -> int:
         """Tell how it ended; returns the exit code."""
@@ -481,11 +524,11 @@ class ExecTurn:
             self._report.trouble(trouble)
 
     def _decide(self) -> None:
-        if self._seen.status.outcome == "completed":
+        if self._outcome == "completed":
             _accept_unseen(self._session)
 
     def _code(self, left_out: bool) -> int:
-        outcome = self._seen.status.outcome
+        outcome = self._outcome
         if outcome == "interrupted" or self.interrupted:
             return EXIT_INTERRUPTED
         if self._unreachable:

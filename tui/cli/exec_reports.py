@@ -10,7 +10,7 @@ from tui.cli.apply import hunk_fields
 from tui.core.conversation import Block, BlockKind
 from tui.core.document.hunk import OPEN, Decision, Hunk
 from tui.core.files import counted
-from tui.core.inert_text import PROSE, inert
+from tui.core.inert_text import PROSE, brief, inert
 from tui.core.meter import MeterView
 from tui.core.wire.events import Usage
 from tui.engine.notices import Ask, DelegateView, Status, Trouble
@@ -141,8 +141,14 @@ class DelegateStates:
                 continue
             self._told[one.number] = one.state
             waits, kept_as = one.state in ("failed", "paused"), self._session.stored_as
-            step = f"duetto resume {kept_as}, then /tasks go d{one.number}" if kept_as else ""
-            yield one, "; ".join(filter(None, (one.ended or one.state, step * waits)))
+            step = go_on_words(kept_as, one.number) if kept_as else ""
+            ended = "stopped: what it changed is gone" if one.state == "stopped" else one.ended
+            yield one, "; ".join(filter(None, (ended or one.state, step * waits)))
+
+
+def go_on_words(session_id: str, number: int) -> str:
+    """How a delegate that waits in a session goes on without a screen."""
+    return f'duetto exec --resume {session_id} "/tasks go d{number}" goes on with it'
 
 
 class TextReport:
@@ -169,6 +175,15 @@ class TextReport:
 
     def started(self) -> None:
         """Nothing to say."""
+
+    def tasks(self) -> None:
+        """What was delegated and waits, a line each."""
+        for one in self._session.status.left:
+            words = f"{brief(one.prompt)}{' (done)' * one.done}"
+            step = go_on_words(one.session, one.number)
+            self._out.write(inert(f"d{one.number}  {words}: {step}") + "\n")
+        if not self._session.status.left:
+            self._say("duetto: no delegate waits in a session of this folder")
 
     def follow(self, lane: Session) -> None:
         """Tell from now on what this session says; the hunks are those that come home of it."""
@@ -309,6 +324,13 @@ class JsonReport:
             endpoint=status.endpoint,
             rehearsal=status.rehearsal,
         )
+
+    def tasks(self) -> None:
+        """A ``delegate`` for each that waits."""
+        for one in self._session.status.left:
+            state, step = "done" if one.done else "paused", go_on_words(one.session, one.number)
+            fields = {"delegate": one.number, "session": one.session, "state": state}
+            self._event("delegate", **fields, prompt=one.prompt, message=step)
 
     def follow(self, lane: Session) -> None:
         """Tell from now on what this session says; the hunks are those that come home of it."""
