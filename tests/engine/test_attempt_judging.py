@@ -9,11 +9,12 @@ import pytest
 
 from tests.engine.test_attempts import NEW_FILE, Stand, change, wrong
 from tests.support.fakes import settle
-from tests.support.judged_runs import TESTS, Judge, has, judged
+from tests.support.judged_runs import TESTS, Judge, changes, has, judged
 from tests.support.turns import notes
 from tui.core.programs import AS_THE_USER, CommandLine, Output, RunOptions, RunResult
 from tui.engine import intents, lane_session
-from tui.engine.attempt_judging import THEY_MEET, AttemptJudge
+from tui.engine.attempt_judging import AttemptJudge
+from tui.engine.judging import THEY_MEET, JudgingPlaces
 
 
 @pytest.fixture(autouse=True)
@@ -174,3 +175,39 @@ async def test_old_problems_are_not_new_where_the_linter_did_not_end_before() ->
     assert (result.verdict, result.broke) == ("passed", ())
     await judge.end()
     await world.session.close()
+
+
+async def test_who_is_judged_alone_and_meets_a_later_run_is_judged_once_more() -> None:
+    """Such as one on the screen, which waits for nobody."""
+    places = JudgingPlaces(2)
+    met: list[bool] = []
+
+    async def run() -> bool:
+        met.append(not met)
+        if met[-1]:
+            with places.guest():
+                return True
+        return False
+
+    assert not await places.alone(run)
+    assert met == [True, False]
+
+
+async def test_a_search_for_the_blame_and_the_tests_of_a_lane_do_not_meet() -> None:
+    stand = Stand(lambda files: ["test_a"] if has(files, 4) else wrong(files))
+    judge = stand.judge
+    changes(stand.world, 2, 4, 6)
+    await stand.asks("2 --all make it one")
+    await stand.until(lambda: len(judge.ended) == 1)
+    judge.hold = asyncio.Event()
+    stand.session.submit(intents.FindBlame())
+    await stand.until(lambda: judge.running == 1)
+    await stand.answers(1, change(0))
+    await stand.until(lambda: stand.attempts.rows[0].state == "judging")
+    await settle()
+    assert judge.running == 1
+    judge.hold.set()
+    await stand.answers(2)
+    await stand.rests()
+    cards = [b for b in stand.session.transcript.blocks if b.title.startswith("blame")]
+    assert cards[-1].text.startswith("hunk 2 breaks test_a")

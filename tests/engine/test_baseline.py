@@ -8,6 +8,7 @@ import pytest
 
 from tests.support.fakes import World, settle
 from tests.support.judged_runs import Files, Judge, changes, has, judged
+from tui.core.conversation import BlockKind
 from tui.engine import intents
 
 
@@ -55,3 +56,21 @@ async def test_on_the_disk_unsaved_text_says_nothing_of_what_failed_before() -> 
     world.session.submit(intents.Verify(disk=True))
     await settle()
     assert world.session.status.verdict == "same"
+
+
+async def test_who_stops_the_look_at_what_failed_before_leaves_no_card_open() -> None:
+    world, judge = stand()
+    changes(world, 2)
+    world.session.submit(intents.Verify())
+    while not judge.ended:
+        await asyncio.sleep(0)
+    judge.hold = asyncio.Event()
+    while len(judge.seen) < 2:
+        await asyncio.sleep(0)
+    assert world.session.status.running == "pytest -q"
+    world.session.submit(intents.StopCommand())
+    await settle()
+    assert world.session.at_rest
+    card = world.session.transcript.blocks[-1]
+    assert (card.kind, card.state) == (BlockKind.RUN, "cut")
+    assert card.text.endswith("[stopped]\n")

@@ -24,6 +24,7 @@ from tui.effects.store import reading
 from tui.effects.store.writing import StoreWriter
 from tui.engine import intents, lane_session
 from tui.engine.delegating import ENDED, LEFT_DONE
+from tui.engine.judging import THEY_MEET
 from tui.engine.notices import DelegateView
 from tui.engine.ports import SessionStore, VerifyCommand
 from tui.engine.session import SessionOptions, reasons_to_stay
@@ -158,6 +159,27 @@ async def test_tests_that_want_one_port_meet_no_others(rounds: int) -> None:
     await until(lambda: world.session.at_rest)
     said = {each.ended for each in world.session.status.delegates}
     assert said == {"1 hunk in 1 file waits for you; judged: passes"}
+    await world.session.close()
+
+
+async def test_a_run_on_the_screen_that_meets_the_tests_of_a_lane_is_judged_again() -> None:
+    """Neither that run nor the look at what failed before takes a port that is held for a fault."""
+    world, judge, model = await judged_world(lambda files: [])
+    world.session.submit(intents.OpenFile("a.py"))
+    await settle()
+    world.session.workspace.edit("a.py", (0, 0), (0, 0), "# mine\n")
+    judge.hold, judge.port = asyncio.Event(), True
+    await finishes(model, change(0))
+    await until(lambda: view(world).ended.startswith("done: its tests run"))
+    await until(lambda: judge.running == 1)
+    world.session.submit(intents.Verify())
+    await until(lambda: judge.running == 2)
+    judge.hold.set()
+    await until(lambda: bool(world.session.status.verdict) and not world.session.status.running)
+    assert world.session.status.verdict == "passed"
+    assert notes(world).count(THEY_MEET) == 1
+    await until(lambda: view(world).state == "home" and world.session.at_rest)
+    assert view(world).ended.endswith("judged: passes")
     await world.session.close()
 
 

@@ -17,17 +17,16 @@ from tui.core.programs import AS_THE_USER, CommandLine, Output, RunOptions, RunR
 from tui.core.run_report import FailedTest, RunReport
 from tui.engine import formatting, intents
 from tui.engine.disk_changes import DECIDE_LATER, KEEP_MINE, TAKE_THEIRS
+from tui.engine.failure_words import TAIL_CHARS
 from tui.engine.ports import Part, VerifyCommand
 from tui.engine.session import SessionOptions, unsaved_paths
 from tui.engine.verification import (
     ALLOW_ALWAYS,
     ALLOW_ONCE,
     REFUSE,
-    TAIL_CHARS,
     ending,
-    short_title,
 )
-from tui.engine.verifier_plan import verdict_of
+from tui.engine.verifier_plan import short_title, verdict_of
 from tui.errors import SettingsError
 
 

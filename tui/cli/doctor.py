@@ -42,7 +42,7 @@ from tui.effects.listing import Listing
 from tui.effects.shadow.copying import ShadowSource
 from tui.effects.shadow.making import ShadowMaker
 from tui.engine.ports import project_tests
-from tui.engine.verification import command_line
+from tui.engine.verifier_plan import command_line
 from tui.errors import (
     EXIT_FAILED,
     EXIT_OK,

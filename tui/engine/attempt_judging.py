@@ -14,8 +14,6 @@ from contextlib import suppress
 from functools import partial
 from typing import NamedTuple
 
-from msgspec.structs import replace
-
 from tui.core.attempts import MOST, Result
 from tui.core.document.documents import Documents
 from tui.core.document.hunk import Hunk
@@ -26,7 +24,7 @@ from tui.core.run_report import RunReport
 from tui.core.text.carried import carried_text
 from tui.core.text.diff import blocks
 from tui.core.text.rows import keep_ends
-from tui.engine.judging import JudgingPlaces, judge, judged, run_again
+from tui.engine.judging import THEY_MEET, JudgingPlaces, judge, judged_apart, seen_alone
 from tui.engine.ports import Ports, RunResult, Shadows, VerifyCommand
 from tui.engine.verifier_plan import Verdict, verdict_of
 from tui.errors import EditRefused, FileRefused
@@ -51,7 +49,6 @@ class _Said(NamedTuple):
 
 
 _Run = tuple[RunResult, RunReport]
-THEY_MEET = "tests disturb each other, by a port or a file: those of lanes run one by one now"
 
 
 class AttemptJudge:
@@ -234,33 +231,17 @@ class AttemptJudge:
     async def _alone(
         self, shadows: Shadows, command: VerifyCommand, texts: Texts, said: _Run
     ) -> _Run:
-        """What failed beside others once more, while nothing else runs: they may have met."""
-        run, report = said
-        if verdict_of(run, report) != "failed":
-            return said
-        small = await asyncio.to_thread(run_again, command, run, report.failed, texts)
-        if small is None:
-            return said
-        async with self.at_once.one(alone=True):
-            shadow = await shadows.make(texts)
-            try:
-                second, told = await judged(self._ports.runner, small, shadow)
-            finally:
-                shadow.close()
-        self.spent_s += second.seconds
-        names = {one.name for one in told.failed}
-        failed = tuple(one for one in report.failed if one.name in names)
-        passes = verdict_of(second, told) == "passed"
-        if not passes and (not failed or failed == report.failed):
-            return said
-        self.at_once.one_by_one = True
-        self._say_once(THEY_MEET)
-        if not passes:
-            return run, replace(report, failed=failed)
-        counts = report.counts
-        if counts is not None:
-            counts = counts._replace(passed=counts.passed + counts.failed, failed=0)
-        return second, replace(report, failed=(), counts=counts)
+        """What failed beside others once more, alone."""
+
+        async def look(small: VerifyCommand) -> _Run:
+            seen = await judged_apart(self._ports.runner, shadows, small, texts)
+            self.spent_s += seen[0].seconds
+            return seen
+
+        alone = await seen_alone(self.at_once, command, said, texts, look)
+        if alone is not said:
+            self._say_once(THEY_MEET)
+        return alone
 
 
 def _said(command: VerifyCommand, run: RunResult, report: RunReport) -> _Said:

@@ -45,8 +45,8 @@ class ScreenRun(NamedTuple):
 class Blaming:
     """One search at a time; its marks stay until the tests run again."""
 
-    def __init__(self, services: Services) -> None:
-        self._services = services
+    def __init__(self, services: Services, places: JudgingPlaces) -> None:
+        self._services, self._places = services, places
         self._state = services.state
         self._ports = services.ports
         self._marked: list[dict[int, str]] = []
@@ -98,7 +98,7 @@ class Blaming:
             return
         self.unmark()
         block = state.add(Block(BlockKind.RUN, 0, f"blame · {words}"))
-        search = _Search(self._services, command, screen, seen)
+        search = _Search(self._services, self._places, command, screen, seen)
         try:
             await search.run(MOST_S)
         except BaseException as error:
@@ -118,7 +118,7 @@ class Blaming:
         quick = runs * seen.seconds / self._ports.side_by_side <= ALONE_S
         if self._ports.shadows is None or not count or not quick:
             return
-        search = _Search(self._services, command, seen.screen, seen)
+        search = _Search(self._services, self._places, command, seen.screen, seen)
         await search.run(ALONE_S)
         if search.blame.culprits or search.blame.flaky:
             self._say(self._state.add(Block(BlockKind.RUN, 0, f"blame · {words}")), search)
@@ -155,11 +155,13 @@ class _Search:
     def __init__(
         self,
         services: Services,
+        places: JudgingPlaces,
         command: VerifyCommand,
         screen: StillScreen,
         seen: ScreenRun | None,
     ) -> None:
-        self._services, self._command, self.screen = services, command, screen
+        self._services, self._places = services, places
+        self._command, self.screen = command, screen
         self._ports, self._status = services.ports, services.state.status
         self._hunks = [hunk.id for hunk in screen.waiting]
         self._seen = seen
@@ -168,9 +170,8 @@ class _Search:
         self._free: list[Shadow] = []
         self._known: dict[bytes, Outcome] = {}
         """By the texts that a run saw: other hunks may come to the same."""
-        self._places = JudgingPlaces(self._ports.side_by_side)
-        self._met = False
-        """Some runs went on side by side."""
+        self._met = self._apart = False
+        """Some runs went on side by side; from now on each is alone."""
         self._usual = set[tuple[str, str]]()
         """Tests and reasons that are not for what ran beside them."""
         self._runs = 0
@@ -199,7 +200,7 @@ class _Search:
         self.blame = first = Blame(self._hunks, self._ports.side_by_side, on_all[1])
         await self._drive(first)
         if first.flaky and self._met:  # by themselves, or for what ran beside them
-            self._places.one_by_one = True
+            self._apart = True
             self._known.clear()
             again = Blame(self._hunks, 1, on_all[1])
             await self._drive(again)
@@ -241,7 +242,7 @@ class _Search:
         if strange and self._met and not trial.again:
             beside, (_, outcome) = outcome, await self._see(trial.hunks, alone=True)
             self._usual |= outcome.failed.items()
-            self._places.one_by_one |= outcome.failed != beside.failed
+            self._apart |= outcome.failed != beside.failed
         return outcome
 
     async def _see(self, hunks: Subset, *, alone: bool = False) -> tuple[RunReport, Outcome]:
@@ -257,7 +258,7 @@ class _Search:
         if shadows is None:
             return report, outcome
         with suppress(FileRefused):
-            async with self._places.one(alone=alone) as place:
+            async with self._places.one(alone=alone or self._apart) as place:
                 shadow = self._free.pop() if self._free else await shadows().make({})
                 try:
                     await shadow.hold(files)
@@ -288,7 +289,7 @@ class _Search:
         seconds = self._ports.clock.now() - self._began_s
         runs = f"{self._runs} run{'s' * (self._runs != 1)} in {seconds:.1f} s"
         count = len(self._hunks)
-        apart = self._places.one_by_one and not self.blame.flaky
+        apart = self._apart and not self.blame.flaky
         meet = " · one by one, as they disturb each other" * apart
         return f"{runs} · {count} hunk{'s' * (count != 1)}, log2 {log2(count):.1f}{meet}"
 

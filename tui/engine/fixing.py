@@ -22,7 +22,7 @@ from tui.engine import intents
 from tui.engine.intents import Intent, Role, TurnWay
 from tui.engine.ports import EscalationStep, FixRules, VerifyCommand
 from tui.engine.services import Services
-from tui.engine.verifier_plan import Verdict
+from tui.engine.verifier_plan import EndedRun, Verdict
 
 _LITERAL = re.compile(r"""(?<![\w.])-?\d+(?:\.\d+)?(?![\w.])|"[^"\n]*"|'[^'\n]*'""")
 _PLACE = re.compile(r"""^\s*File "|^\s*at |^\S*[\w/]\.\w+:\d+|^/\S+""")
@@ -412,6 +412,18 @@ class Fixing:
 
     def _say(self, words: str) -> None:
         self._state.note(0, words)
+
+
+def screen_verdict(
+    verdict: Verdict, runs: Sequence[EndedRun], texts: bytes, verifiers: Sequence[VerifyCommand]
+) -> ScreenVerdict:
+    """What all runs say together of texts with this digest."""
+    reports = [run.report for run in runs]
+    tests = [one for report in reports for one in (*report.failed, *report.known)]
+    failed = {one.name: fingerprint(one.message) for one in tests}
+    counts = {run.words: run.report.counts for run in runs if run.report.counts is not None}
+    skipped = frozenset(name for report in reports for name in report.skipped)
+    return ScreenVerdict(verdict, failed, texts, counts, verifiers, tests, skipped)
 
 
 def fingerprint(message: str) -> str:

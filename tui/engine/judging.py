@@ -8,8 +8,17 @@ Where all passed before with hunks that still stand that is not needed: what fai
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import (
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from typing import TypeVar
 
 from msgspec.structs import replace
 
@@ -21,10 +30,13 @@ from tui.core.shell.clipping import Clip
 from tui.engine.ports import Part, Runner, RunResult, Shadows, VerifyCommand
 from tui.engine.services import Services
 from tui.engine.verdict_state import Ground
-from tui.engine.verifier_plan import run_options, whole_argv
+from tui.engine.verifier_plan import run_options, verdict_of, whole_argv
 from tui.errors import DuettoError
 
 _OUTPUT_BYTES = 400_000
+_Run = tuple[RunResult, RunReport]
+_Said = TypeVar("_Said")
+THEY_MEET = "tests disturb each other, by a port or a file: those of lanes run one by one now"
 
 
 class _JudgingPlace:
@@ -33,6 +45,10 @@ class _JudgingPlace:
     def __init__(self) -> None:
         self.met = False
         """Another one went on meanwhile."""
+
+
+_LOOKS = 3
+"""So often a run is begun that is to be alone, and meets others that wait for no place."""
 
 
 class JudgingPlaces:
@@ -49,18 +65,37 @@ class JudgingPlaces:
         self._without_guests.set()
 
     @contextmanager
-    def guest(self) -> Iterator[None]:
+    def guest(self) -> Iterator[_JudgingPlace]:
         """A run that waits for no place: others meet it, and who is to be alone waits for it."""
-        for place in self._taken:
-            place.met = True
         self._guests += 1
         self._without_guests.clear()
+        with self._place() as place:
+            try:
+                yield place
+            finally:
+                self._guests -= 1
+                if not self._guests:
+                    self._without_guests.set()
+
+    @contextmanager
+    def visited(self, command: VerifyCommand) -> Iterator[_JudgingPlace]:
+        """A guest, if it is one that may disturb others: a linter only reads."""
+        if command.kind == "tests":
+            with self.guest() as place:
+                yield place
+        else:
+            yield _JudgingPlace()
+
+    @contextmanager
+    def _place(self) -> Iterator[_JudgingPlace]:
+        place = _JudgingPlace()
+        for other in self._taken:
+            other.met = place.met = True
+        self._taken.append(place)
         try:
-            yield
+            yield place
         finally:
-            self._guests -= 1
-            if not self._guests:
-                self._without_guests.set()
+            self._taken.remove(place)
 
     @asynccontextmanager
     async def one(self, *, alone: bool = False) -> AsyncIterator[_JudgingPlace]:
@@ -73,13 +108,16 @@ class JudgingPlaces:
             await ends.enter_async_context(self._free)
             if alone or self.one_by_one:
                 await self._without_guests.wait()
-            place = _JudgingPlace()
-            place.met = bool(self._guests)
-            for other in self._taken:
-                other.met = place.met = True
-            self._taken.append(place)
-            ends.callback(self._taken.remove, place)
-            yield place
+            yield ends.enter_context(self._place())
+
+    async def alone(self, run: Callable[[], Awaitable[_Said]]) -> _Said:
+        """What a run says while nothing else goes on; where a guest comes it is begun again."""
+        for look in range(_LOOKS):
+            async with self.one(alone=True) as place:
+                said = await run()
+            if not place.met or look == _LOOKS - 1:
+                break
+        return said
 
 
 async def judged(
@@ -87,7 +125,7 @@ async def judged(
     command: VerifyCommand,
     shadow: Shadow,
     output: Output = lambda data: None,
-) -> tuple[RunResult, RunReport]:
+) -> _Run:
     """One run in a shadow; `verifier_plan.verdict_of` says what it comes to."""
     clip = Clip(_OUTPUT_BYTES, _OUTPUT_BYTES)
 
@@ -107,13 +145,28 @@ async def judged(
     return result, replace(report, late=result.timed_out)
 
 
+async def judged_apart(
+    runner: Runner,
+    shadows: Shadows,
+    command: VerifyCommand,
+    texts: Mapping[str, bytes | None],
+    output: Output = lambda data: None,
+) -> _Run:
+    """One run in a shadow of its own. Raises FileRefused: there can be none."""
+    shadow = await shadows.make(texts)
+    try:
+        return await judged(runner, command, shadow, output)
+    finally:
+        shadow.close()
+
+
 async def judge(
     runner: Runner,
     shadows: Shadows,
     command: VerifyCommand,
     texts: Mapping[str, bytes | None],
     output: Output = lambda data: None,
-) -> tuple[RunResult, RunReport]:
+) -> _Run:
     """Judge the workspace as it is with these texts; None: there is no such file.
 
     Any number of calls may run side by side. Raises FileRefused: there can be no shadow.
@@ -122,11 +175,42 @@ async def judge(
     if make is not None:  # with a report of its own
         fresh = await asyncio.to_thread(make, Part())
         command = fresh or command
-    shadow = await shadows.make(texts)
-    try:
-        return await judged(runner, command, shadow, output)
-    finally:
-        shadow.close()
+    return await judged_apart(runner, shadows, command, texts, output)
+
+
+async def seen_alone(
+    places: JudgingPlaces,
+    command: VerifyCommand,
+    said: _Run,
+    texts: Mapping[str, bytes | None],
+    look: Callable[[VerifyCommand], Awaitable[_Run]],
+) -> _Run:
+    """What failed beside other runs once more, while nothing else runs: they may have met.
+
+    ``look`` runs a command on these texts. It is ``said`` itself where that stands.
+    """
+    run, report = said
+    if verdict_of(run, report) != "failed":
+        return said
+    small = await asyncio.to_thread(run_again, command, run, report.failed, texts)
+    if small is None:
+        return said
+    second, told = await places.alone(lambda: look(small))
+    names = {one.name for one in told.failed}
+    failed = tuple(one for one in report.failed if one.name in names)
+    match verdict_of(second, told):
+        case "passed":
+            failed = ()
+        case "failed" if failed and failed != report.failed:
+            second = run
+        case _:
+            return said
+    places.one_by_one = True
+    counts = report.counts
+    if counts is not None:
+        mended = len(report.failed) - len(failed) if failed else counts.failed
+        counts = counts._replace(passed=counts.passed + mended, failed=counts.failed - mended)
+    return second, replace(report, failed=failed, counts=counts)
 
 
 _LONGEST_S = 60.0
@@ -138,8 +222,8 @@ _UNKNOWN = object()
 class Baseline:
     """Of one session."""
 
-    def __init__(self, services: Services) -> None:
-        self._services = services
+    def __init__(self, services: Services, places: JudgingPlaces) -> None:
+        self._services, self._places = services, places
         self._known: dict[bytes, dict[Key, bool]] = {}
         """Texts -> what was looked at on them, and whether it failed."""
         self._passed: dict[str, set[int]] = {}
@@ -220,18 +304,21 @@ class Baseline:
     ) -> Sequence[FailedTest] | None:
         """What fails on these texts; None: nobody can say."""
         ports = self._services.ports
-        assert ports.shadows is not None
         records = self._services.state.workspace.documents.records
         on_disk = {path: record.disk for path, record in records.items()}
         others = {path: data for path, data in texts.items() if data != on_disk.get(path, _UNKNOWN)}
+
+        def look() -> Awaitable[_Run]:
+            assert ports.shadows is not None
+            return judged_apart(ports.runner, ports.shadows(), command, others)
+
         try:
-            shadow = await ports.shadows().make(others)
+            with self._places.visited(command) as place:
+                result, report = await look()
+            if place.met and report.failed:  # perhaps for what ran beside it
+                result, report = await self._places.alone(look)
         except DuettoError:
             return None
-        try:
-            result, report = await judged(ports.runner, command, shadow)
-        finally:
-            shadow.close()
         if command.reader is None or result.status is None or result.timed_out or result.strayed:
             return None
         return report.failed if result.status == 0 or report.failed else None

@@ -444,11 +444,17 @@ def _lane_options(options: SessionOptions, spec: RoleSpec, mode: Mode) -> Sessio
 class LaneSessions:
     """All lanes of a session."""
 
-    def __init__(self, services: Services, options: SessionOptions, make: MakeSession) -> None:
+    def __init__(
+        self,
+        services: Services,
+        options: SessionOptions,
+        make: MakeSession,
+        judging: JudgingPlaces,
+    ) -> None:
         """``make`` makes a session."""
         self._services, self._options, self._make = services, options, make
         self.open: list[LaneSession] = []
-        self.judging = JudgingPlaces(max(services.ports.side_by_side, 1))
+        self.judging = judging
         """Where what they made is judged on this machine, side by side."""
 
     def make(

@@ -25,7 +25,7 @@ from tui.core.text.carried import changed_only_at, row_in
 from tui.core.text.rows import keep_ends, row_count, whole_text
 from tui.engine import intents
 from tui.engine.intents import Intent
-from tui.engine.judging import Baseline, judged
+from tui.engine.judging import Baseline, judged_apart, seen_alone
 from tui.engine.lane_session import LaneSession, LaneSessions
 from tui.engine.notices import Notices, Trouble
 from tui.engine.ports import MAIN_LANE, Part, RoleSpec, Shadows, VerifyCommand
@@ -345,8 +345,7 @@ class Redoing:
                 self._say(hunk, f"{REDONE}{old.id}")
                 await self._until(lambda: not self._runs())
                 self._say(hunk, f"{REDONE}{old.id}{_TESTING}")
-                with self._lanes.judging.guest():
-                    ended = await self._alone(self._run_tests(hunk, command, ports.shadows()))
+                ended = await self._alone(self._run_tests(hunk, command, ports.shadows()))
         result, report = ended
         verdict = verdict_of(result, report)
         counts = "" if verdict == "error" else ended_words(report)
@@ -381,14 +380,19 @@ class Redoing:
         texts = await asyncio.to_thread(screen.files)
         part = Part((hunk.path,), texts=texts)
         command = await asyncio.to_thread(_about, tests, part)
-        shadow = await shadows.make(texts)
-        try:
-            result, report = await judged(runner, command, shadow)
-            if report.fault and report.is_empty:  # none of these runs here
+        places = self._lanes.judging
+
+        async def look(tests: VerifyCommand) -> tuple[RunResult, RunReport]:
+            return await judged_apart(runner, shadows, tests, texts)
+
+        with places.visited(command) as place:
+            said = await look(command)
+            if said[1].fault and said[1].is_empty:  # none of these runs here
                 command = await asyncio.to_thread(_about, tests, Part())
-                result, report = await judged(runner, command, shadow)
-        finally:
-            shadow.close()
+                said = await look(command)
+        if place.met:
+            said = await seen_alone(places, command, said, texts, look)
+        result, report = said
         report = brought_in(report, (hunk.path,))
         return result, await self._baseline.without_known(
             command, result, report, before, is_before=True

@@ -321,9 +321,7 @@ class Session:
         """Sessions beside this one, over what its screen shows."""
         from tui.engine.lane_session import LaneSessions  # after the first paint
 
-        made = LaneSessions(self.services, self.options, Session)
-        self._verifying.beside = made.judging.guest
-        return made
+        return LaneSessions(self.services, self.options, Session, self._verifying.places)
 
     @functools.cached_property
     def redoing(self) -> Redoing:

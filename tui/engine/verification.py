@@ -7,10 +7,8 @@ from __future__ import annotations
 
 import asyncio
 import functools
-import shlex
-from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
-from pathlib import PurePath
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Literal
 
 from msgspec.structs import replace
@@ -20,8 +18,8 @@ from tui.core.document.disk_plan import StillScreen
 from tui.core.document.hunk import JUDGES
 from tui.core.document.workspace import Workspace
 from tui.core.files import digest_of
-from tui.core.programs import CommandLine, Output, Shadow
-from tui.core.run_report import RunReport, as_prompt, brought_in, of_change, placed
+from tui.core.programs import Output, Shadow
+from tui.core.run_report import RunReport, brought_in, placed
 from tui.engine import intents
 from tui.engine.commands import USER_HEAD_BYTES, USER_TAIL_BYTES, CommandOutput, ending, not_on_disk
 from tui.engine.intents import Intent, TurnWay
@@ -42,9 +40,13 @@ from tui.engine.verifier_plan import (
     EndedRun,
     Verdict,
     VerifierLanes,
+    card_of,
+    command_line,
     common_verdict,
     planned,
     run_options,
+    short_title,
+    shown_words,
     what_judged,
     whole_argv,
 )
@@ -54,7 +56,7 @@ if TYPE_CHECKING:
     from tui.core.document.hunk import Hunk
     from tui.engine.blaming import Blaming, ScreenRun
     from tui.engine.fixing import Fixing, ScreenVerdict
-    from tui.engine.judging import Baseline
+    from tui.engine.judging import Baseline, JudgingPlaces
 
 ALLOW_ONCE = "Run it once"
 ALLOW_ALWAYS = "Always run it here"
@@ -108,10 +110,6 @@ _PLAN_S = 0.3
 _STRAYED = "the tests used {} as it is on the disk, without what the screen shows"
 _ITS_OUTPUT = "its output says why"
 _ON_DISK = "/verify disk runs the tests on the disk"
-TAIL_CHARS = 6_000
-"""Of a failed run's output, for the model."""
-
-
 _GO_ON: tuple[Verdict, ...] = ("passed", "same")
 """Behind tests that belong to what changed all tests run after these verdicts."""
 
@@ -155,8 +153,6 @@ class Verification:
         """Begins attempts at what failed; see `Fixing`."""
         self.stop_other: Callable[[], None] = lambda: None
         """Stops what else runs, where it is no command of this."""
-        self.beside: Callable[[], AbstractContextManager[None]] = nullcontext
-        """Entered while a verifier runs: what lanes made may be judged meanwhile."""
         self.other_runs: Callable[[], str] = str
         """That in words; empty: nothing does."""
         if when != "ask":
@@ -267,7 +263,8 @@ class Verification:
             return []
         for one in found:
             if not one.argv:
-                self._cannot_run(one)
+                _say_cannot_run(self._state, one)
+                self._verdict("error")
         found = [one for one in found if one.argv]
         if await is_allowed(self._state, self._services.ports, *found):
             return found
@@ -291,11 +288,18 @@ class Verification:
         await self._blaming.find(command, words, seen.screen if seen else screen, seen)
 
     @functools.cached_property
+    def places(self) -> JudgingPlaces:
+        """Where all that is judged on this machine runs, also what lanes made."""
+        from tui.engine.judging import JudgingPlaces  # after the first paint
+
+        return JudgingPlaces(max(self._services.ports.side_by_side, 1))
+
+    @functools.cached_property
     def baseline(self) -> Baseline:
         """What failed before."""
         from tui.engine.judging import Baseline  # after the first paint
 
-        baseline = Baseline(self._services)
+        baseline = Baseline(self._services, self.places)
         self._verdict_state.on_unknown = baseline.forget
         return baseline
 
@@ -303,7 +307,7 @@ class Verification:
     def _blaming(self) -> Blaming:
         from tui.engine.blaming import Blaming  # hardly a session needs it
 
-        return Blaming(self._services)
+        return Blaming(self._services, self.places)
 
     @property
     def _fixes(self) -> bool:
@@ -375,8 +379,10 @@ class Verification:
             blocks = [run.block for run in runs if run.verdict == "failed" or not wanted.files]
             self._verdict_state.stands(blocks, ground, on_disk=on_disk)
         if not on_disk:
+            from tui.engine.fixing import screen_verdict  # after the first run
+
             digest = await asyncio.to_thread(digest_of, texts)
-            self._judged = _judged(verdict, runs, digest, found)
+            self._judged = screen_verdict(verdict, runs, digest, found)
             _tell(self._services, wanted, verdict, began_s)
         await self._go_on(wanted, verdict, screen, runs if shadow is not None else ())
 
@@ -468,7 +474,7 @@ class Verification:
                     continue  # none of a part runs here; all may
                 runs.append(run)
                 if not run.verdict or (command.kind == "tests" and run.verdict not in _GO_ON):
-                    left = ", ".join(map(_words, commands[number:]))
+                    left = ", ".join(map(shown_words, commands[number:]))
                     if left and run.verdict and not quietly:
                         self._state.note(0, f"not run: {left}")
                     break
@@ -518,14 +524,6 @@ class Verification:
             self._state.note(0, f"the tests run on the disk: {error}")
             return None
 
-    def _cannot_run(self, command: VerifyCommand) -> None:
-        """There are tests, and nothing that could run them: said where their output would be."""
-        state = self._state
-        block = state.add(Block(BlockKind.RUN, 0, f"tests · {command.source}"))
-        block.report = command.reader("", False) if command.reader else RunReport()
-        state.close(block, "failed")
-        self._verdict("error")
-
     async def _begin_on_disk(self, *, leaves_out: bool) -> None:
         """The tests see the files as they are saved, which may surprise where they are others."""
         if leaves_out and (missing := not_on_disk(self._state.workspace)):
@@ -544,7 +542,7 @@ class Verification:
         from tui.core.run_progress import RunProgress  # after the first paint
 
         state, clock = self._state, self._services.ports.clock
-        block = state.add(_card(command))
+        block = state.add(card_of(command))
         sink = CommandOutput(state, block, clock.now, USER_HEAD_BYTES, USER_TAIL_BYTES)
         sink.unsaid = command.report_file
         progress = RunProgress(command.progress)
@@ -555,15 +553,14 @@ class Verification:
             sink.feed(data)
 
         try:
-            result = await self._executed(command, shadow, feed, ground)
+            result, report = await self._judge(command, ground, shadow, feed, lambda: sink.text)
         except asyncio.CancelledError:
             sink.end("[stopped]")
             state.close(block, "cut")
             raise
-        report = await self._report_of(command, sink.text, result, ground)
         if shadow is not None and ground is not None:
             report = replace(report, ground=ground.words)
-        run = EndedRun(command, _words(command), block, result, report, sink.text)
+        run = EndedRun(command, shown_words(command), block, result, report, sink.text)
         sink.end(ending(result, command.deadline_s))
         self._close(run)
         return run
@@ -575,15 +572,63 @@ class Verification:
         from tui.core.shell.clipping import Clip  # after the first paint
 
         clip = Clip(USER_HEAD_BYTES, USER_TAIL_BYTES)
-        result = await self._executed(command, shadow, clip.feed, ground)
+        result, report = await self._judge(command, ground, shadow, clip.feed, clip.text)
         output = clip.text()
-        report = await self._report_of(command, output, result, ground)
-        block = _card(command)
-        run = EndedRun(command, _words(command), block, result, report, output)
+        block = card_of(command)
+        run = EndedRun(command, shown_words(command), block, result, report, output)
         if run.verdict == "failed":
             self._state.add(block, f"{output}\n{ending(result, command.deadline_s)}\n")
             self._close(run)
         return run
+
+    async def _judge(
+        self,
+        command: VerifyCommand,
+        ground: Ground | None,
+        shadow: Shadow | None,
+        feed: Output,
+        output: Callable[[], str],
+    ) -> tuple[RunResult, RunReport]:
+        """How it ended, and what it says apart from what failed before anything was changed.
+
+        Where lanes' tests ran meanwhile, what failed is looked at once more.
+        """
+        if ground is None or command.kind == "syntax":
+            result = await self._executed(command, shadow, feed, ground)
+            return result, await self._report(command, output(), result)
+        with self.places.visited(command) as place:
+            result = await self._executed(command, shadow, feed, ground)
+        said = result, await self._report(command, output(), result)
+        with self._shown_running(shown_words(command)):
+            if place.met:
+                said = await self._seen_alone(command, said, ground, on_disk=shadow is None)
+            report = await self.baseline.without_known(command, *said, ground)
+        return said[0], placed(report, _changed_paths(self._state.workspace))
+
+    async def _seen_alone(
+        self,
+        command: VerifyCommand,
+        said: tuple[RunResult, RunReport],
+        ground: Ground,
+        *,
+        on_disk: bool,
+    ) -> tuple[RunResult, RunReport]:
+        """What failed beside the tests of lanes, once more while none of them runs."""
+        from tui.engine.judging import THEY_MEET, judged_apart, seen_alone
+
+        ports = self._services.ports
+        texts = {} if on_disk else await asyncio.to_thread(ground.screen.files)
+
+        async def look(small: VerifyCommand) -> tuple[RunResult, RunReport]:
+            assert ports.shadows is not None  # nor would lanes be judged
+            return await judged_apart(ports.runner, ports.shadows(), small, texts)
+
+        with suppress(FileRefused):
+            alone = await seen_alone(self.places, command, said, texts, look)
+            if alone is not said:
+                self._state.note(0, THEY_MEET)
+            return alone
+        return said
 
     def _close(self, run: EndedRun) -> None:
         """The card says how it ended."""
@@ -603,48 +648,42 @@ class Verification:
     ) -> RunResult:
         """How it ended, by itself or stopped by the user."""
         witness, clock = self._state.witness, self._services.ports.clock
-        words, start_s = _words(command), clock.now()
+        words, start_s = shown_words(command), clock.now()
         if command.at_once is not None and ground is not None:
             texts = {} if shadow is None else await asyncio.to_thread(ground.screen.files)
             if (said := await command.at_once(texts)) is not None:
                 feed(said[1])
                 return RunResult(said[0], clock.now() - start_s)
-        self._running[words] = None
-        self._say_running()
         argv = whole_argv(command)
         consent = "the user allowed it" if command.needs_consent else "the user runs it"
         number = witness.command_begins(command_line(argv), "", "", consent)
         how = run_options(command, shadow, nice=self._gives_way)
         try:
             await witness.kept()
-            with nullcontext() if ground is None else self.beside():
-                runner = self._services.ports.runner
+            runner = self._services.ports.runner
+            with self._shown_running(words):
                 result = await runner.run(argv, feed, command.deadline_s, how)
         except asyncio.CancelledError:
             result = RunResult(None, clock.now() - start_s, stopped=True)
             if not self._stopping:
                 witness.command_ends(number, result)
                 raise
-        finally:
-            self._running.pop(words, None)
-            self._say_running()
         witness.command_ends(number, result)
         return result
 
-    async def _report_of(
-        self, command: VerifyCommand, output: str, result: RunResult, ground: Ground | None
-    ) -> RunReport:
-        """What the run says, apart from what failed before anything was changed."""
-        report = await self._report(command, output, result)
-        if ground is None or command.kind == "syntax":
-            return report
-        with self.beside() if report.failed else nullcontext():
-            report = await self.baseline.without_known(command, result, report, ground)
-        return placed(report, _changed_paths(self._state.workspace))
+    @contextmanager
+    def _shown_running(self, words: str) -> Iterator[None]:
+        def say() -> None:
+            self._status.running = " · ".join(self._running) or self.other_runs()
+            self._state.restated()
 
-    def _say_running(self) -> None:
-        self._status.running = " · ".join(self._running) or self.other_runs()
-        self._state.restated()
+        self._running[words] = None
+        say()
+        try:
+            yield
+        finally:
+            self._running.pop(words, None)
+            say()
 
     def _forget_failures(self) -> None:
         self._failures = []
@@ -698,31 +737,16 @@ class Verification:
         return self._failure_words() if self._failures else None
 
     def _failure_words(self) -> tuple[str, str]:
-        """What the model is told of it, and that in brief."""
-        told = [run for run in self._failures if not run.report.fault] or self._failures
-        parts = [self._one_failure(run, TAIL_CHARS // len(told)) for run in told]
-        names = ", ".join(run.words for run in told)
-        brief = parts[0][1] if len(parts) == 1 else f"Fix what these found: {names}"
-        return "\n\n".join(text for text, _ in parts), brief
+        from tui.engine.failure_words import failure_words  # when something has failed
 
-    def _one_failure(self, run: EndedRun, most_chars: int) -> tuple[str, str]:
-        words, result, failed = run.words, run.result, run.report.failed or run.report.known
-        how = "ran into its deadline" if result.timed_out else f"failed (exit {result.status})"
-        if failed:
-            first = of_change(failed, _changed_paths(self._state.workspace))
-            noun = "test" if run.kind == "tests" else "problem"
-            ordered = [*first, *(one for one in failed if one not in first)]
-            text = as_prompt(words, how, ordered, most_chars, noun)
-            if run.kind == "tests":
-                count = f"{len(failed)} failed tests" if len(failed) > 1 else "the failed test"
-            else:
-                count = f"{len(failed)} problems" if len(failed) > 1 else "the problem"
-            return text, f"Fix {count} of {words}"
-        tail = run.output[-most_chars:]
-        if len(run.output) > most_chars:
-            tail = "(the beginning is left out)\n" + tail[tail.find("\n") + 1 :]
-        text = f"`{words}` {how}. Find the cause and fix it. Its output:\n\n{tail.strip()}"
-        return text, f"Fix what {words} says"
+        return failure_words(self._failures, _changed_paths(self._state.workspace))
+
+
+def _say_cannot_run(state: SessionState, command: VerifyCommand) -> None:
+    """There are tests, and nothing that could run them: said where their output would be."""
+    block = state.add(Block(BlockKind.RUN, 0, f"tests · {command.source}"))
+    block.report = command.reader("", False) if command.reader else RunReport()
+    state.close(block, "failed")
 
 
 def _changed_paths(workspace: Workspace) -> set[str]:
@@ -745,52 +769,7 @@ def _tell(services: Services, wanted: intents.Verify, verdict: Verdict, began_s:
             told(verdict)
 
 
-def _judged(
-    verdict: Verdict, runs: Sequence[EndedRun], texts: bytes, verifiers: Sequence[VerifyCommand]
-) -> ScreenVerdict:
-    """What all runs say together."""
-    from tui.engine.fixing import ScreenVerdict, fingerprint  # after the first run
-
-    reports = [run.report for run in runs]
-    tests = [one for report in reports for one in (*report.failed, *report.known)]
-    failed = {one.name: fingerprint(one.message) for one in tests}
-    counts = {run.words: run.report.counts for run in runs if run.report.counts is not None}
-    skipped = frozenset(name for report in reports for name in report.skipped)
-    return ScreenVerdict(verdict, failed, texts, counts, verifiers, tests, skipped)
-
-
 async def _behind(task: asyncio.Task[None], work: Coroutine[object, object, None]) -> None:
     """Work when something else has ended."""
     await asyncio.wait([task])
     await work
-
-
-def _words(command: VerifyCommand) -> str:
-    """A command as the user sees it."""
-    return command.title or short_title(command.argv)
-
-
-def _card(command: VerifyCommand) -> Block:
-    source = command.source
-    where = "" if source.endswith(" found") else source.rpartition(" of ")[2]
-    words = _words(command)
-    return Block(BlockKind.RUN, 0, f"{words} · {where}" if where else words)
-
-
-def command_line(argv: CommandLine) -> str:
-    """A command as a person would type it."""
-    return argv if isinstance(argv, str) else shlex.join(argv)
-
-
-def short_title(argv: CommandLine, *, whole: bool = False) -> str:
-    """What is run, without the places where it lies: ``pytest -q``.
-
-    ``whole``: with the interpreter that runs it.
-    """
-    if isinstance(argv, str):
-        return argv
-    program, *rest = argv
-    name = PurePath(program).name
-    if not whole and name.startswith("python") and rest[:1] == ["-m"] and len(rest) > 1:
-        name, *rest = rest[1:]
-    return command_line([name, *rest])

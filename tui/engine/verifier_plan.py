@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Collection, Iterable, Sequence
+from pathlib import PurePath
 from typing import Literal, NamedTuple
 
-from tui.core.conversation import Block
-from tui.core.programs import RunOptions, RunResult, Shadow
+from tui.core.conversation import Block, BlockKind
+from tui.core.programs import CommandLine, RunOptions, RunResult, Shadow
 from tui.core.run_report import RunReport
 from tui.engine.ports import Part, VerifyCommand
 
@@ -127,3 +129,35 @@ def what_judged(
     """What came to the common verdict: the tests, or only linters and types."""
     kinds = {kind for kind, one in verdicts if one == common}
     return "checks" if kinds and "tests" not in kinds else "tests"
+
+
+def shown_words(command: VerifyCommand) -> str:
+    """A command as the user sees it."""
+    return command.title or short_title(command.argv)
+
+
+def card_of(command: VerifyCommand) -> Block:
+    """Where its output is to be."""
+    source = command.source
+    where = "" if source.endswith(" found") else source.rpartition(" of ")[2]
+    words = shown_words(command)
+    return Block(BlockKind.RUN, 0, f"{words} · {where}" if where else words)
+
+
+def command_line(argv: CommandLine) -> str:
+    """A command as a person would type it."""
+    return argv if isinstance(argv, str) else shlex.join(argv)
+
+
+def short_title(argv: CommandLine, *, whole: bool = False) -> str:
+    """What is run, without the places where it lies: ``pytest -q``.
+
+    ``whole``: with the interpreter that runs it.
+    """
+    if isinstance(argv, str):
+        return argv
+    program, *rest = argv
+    name = PurePath(program).name
+    if not whole and name.startswith("python") and rest[:1] == ["-m"] and len(rest) > 1:
+        name, *rest = rest[1:]
+    return command_line([name, *rest])

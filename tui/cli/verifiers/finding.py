@@ -33,7 +33,7 @@ from tui.core.project_map import READ_BYTES, FileFacts, ProjectIndex, imports_of
 from tui.core.run_report import RunReport, stem_of
 from tui.effects.listing import Listing
 from tui.engine.ports import FileMarks, Part, VerifyCommand
-from tui.engine.verification import short_title
+from tui.engine.verifier_plan import short_title
 from tui.own_process import LINE_BYTES, ended, spawned
 
 
