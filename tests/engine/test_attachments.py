@@ -403,6 +403,12 @@ async def test_context_says_as_many_tokens_as_the_next_request_has() -> None:
     assert is_right(off)
 
 
+async def test_a_name_that_ends_as_lines_do_is_attached() -> None:
+    place = World({"log:10-20": "text\n", "a.py": LINES, "a.py:3": "other\n"})
+    sent = blocks(await ask(place, '@log:10-20 and @a.py:3, not @"log:10-20"'))
+    assert sent == [("a.py", "3-3", "line 3"), ("log:10-20", "-", "text\n")]
+
+
 async def test_a_folder_is_left_out_and_sent_again_with_its_files() -> None:
     place = World({"src/a.py": LINES, "src/b.py": CACHE, "c.py": "c\n"})
     await ask(place, "look at @src, @src/b.py:1-2 and @c.py")

@@ -219,14 +219,22 @@ class Attachments:
             return await self._folder(name, paths)
         if is_image_name(path) and mention.lines is None:
             return await self._image(path)
-        if path in buffers or await asyncio.to_thread(self._is_there, path):
-            told = await self._file(Attached(path, mention.lines), ask=True)
+        if (part := await self._meant(mention, path)) is not None:
+            told = await self._file(part, ask=True)
             return [told] if told else []
-        if (found := self._symbol(name)) is not None:
-            return [await self._file(found, ask=True)]
         if mention.like_a_path:
             raise EditRefused(f"there is no file '{name}'")
         return []
+
+    async def _meant(self, mention: Mention, path: str) -> Attached | None:
+        """The file, or lines of one, that a name means; None: it means nothing here."""
+        buffers = self._open_files.workspace.buffers
+        if path in buffers or await asyncio.to_thread(self._is_there, path):
+            return Attached(path, mention.lines)
+        whole = str(mention._replace(name=path))  # a file may be called as lines are named
+        if mention.lines is not None and await asyncio.to_thread(self._is_there, whole):
+            return Attached(whole)
+        return self._symbol(mention.name)
 
     def drop(self, name: str) -> bool:
         """Leave a file out of what is sent until it is added or named; False: it is not there.
@@ -511,7 +519,7 @@ class Attachments:
         return None
 
     def _listed(self, name: str) -> list[str]:
-        """The files of a folder; the path itself if it is a file."""
+        """The files of a folder."""
         paths = self._open_files.catalogue.paths()
         return in_folder(name, paths)
 

@@ -39,6 +39,10 @@ def typed(text: str, *paths: str) -> tuple[TextArea, Completer]:
         ("my notes.md", "!cat @no", "!cat 'my notes.md' "),
         ("it's.md", "!cat @its", "!cat 'it'\"'\"'s.md' "),
         ("ledger/cache.py", "one\nsee @ca", "one\nsee @ledger/cache.py "),
+        ("end.", "@en", '@"end." '),
+        ("at@sign.py", "@sign", '@"at@sign.py" '),
+        ("v1.py里.md", "@v1", '@"v1.py里.md" '),
+        ("diff", "@dif", "@./diff "),
     ],
 )
 def test_odd_names_are_quoted(path: str, text: str, taken: str) -> None:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from textual.widgets import TextArea
 
-from tui.core.attachments import EAST_ASIAN
+from tui.core.attachments import EAST_ASIAN, MADE, mentions
 from tui.core.files import counted, kind_by_name
 from tui.core.fuzzy import FuzzyMatch, Sieve, fit, folded, holds
 from tui.core.text.patterns import pattern
@@ -158,7 +158,8 @@ def written(path: str, *, sign: str = "@", shell: bool = False) -> str:
     if shell:
         return shlex.quote(path)
     # letters of any writing, and nothing that ends a word
-    if _PLAIN.fullmatch(path) or all(one.isalnum() or one in "./_-+~" for one in path):
+    plain = _PLAIN.fullmatch(path) or all(one.isalnum() or one in "./_-+~" for one in path)
+    if plain and (not sign or [*map(str, mentions(f"@{path}"))] == [path]):
         return sign + path
     return sign + json.dumps(path, ensure_ascii=False)
 
@@ -257,9 +258,10 @@ def file_items(
     query: CompletionQuery, fits: Sequence[FuzzyMatch], sizes: Mapping[str, int]
 ) -> list[CompletionItem]:
     """Paths as they are put in, with their tokens where these are known, else with their kind."""
+    here = "" if query.shell else "./"
     return [
         CompletionItem(
-            written(one.text, sign=query.sign, shell=query.shell),
+            written(here * (one.text in MADE) + one.text, sign=query.sign, shell=query.shell),
             one.text,
             f"~{counted(sizes[one.text], 'token')}"
             if one.text in sizes
