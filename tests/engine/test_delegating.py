@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import fcntl
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import replace
@@ -512,6 +513,26 @@ async def test_a_plain_start_says_that_delegates_of_a_kill_wait(
     assert notes(other)[-1] == "1 delegate of an earlier session waits: /tasks shows it"
     assert f"/resume {store.id}" in task_words(other.session.status, 0.0)
     assert not other.session.status.asks
+    for one in (alive, other):
+        await one.session.close()
+
+
+async def test_a_plain_start_says_which_session_was_killed(tmp_path: Path) -> None:
+    world, store = World(), StoreWriter(tmp_path, time.monotonic)
+    world.ports.store = lambda: store
+    await world.runs()
+    (await begun(world, "what is this?")).finishes("A cache.")
+    await settle()
+    await store.settled()
+    alive = await plain(tmp_path)
+    assert not notes(alive), "a duetto is in it"
+    assert store._log is not None
+    fcntl.flock(store._log._fd, fcntl.LOCK_UN)  # as a kill does
+    other = await plain(tmp_path)
+    await until(lambda: bool(notes(other)))
+    assert notes(other) == [
+        f"The last session here was cut off: what is this?\n/resume {store.id} goes on with it"
+    ]
     for one in (alive, other):
         await one.session.close()
 

@@ -457,6 +457,9 @@ class SessionArchive(Protocol):
     async def left(self, folder: str) -> list[LeftDelegate]:
         """What was delegated in the last sessions of a folder, and did not come home."""
 
+    async def cut(self, folder: str) -> SessionLine | None:
+        """The last session of a folder in which no duetto is, if that was killed."""
+
     async def recall(self, session_id: str, asked: Recollection) -> str:
         """What was said in a session, and before it was forked: for a model."""
 

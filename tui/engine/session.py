@@ -655,9 +655,14 @@ def _budget(session: Session, window: ModelWindow, parent: Services | None) -> B
 
 
 async def _tell_left(state: SessionState, archive: SessionArchive, root: str) -> None:
-    """Say what was delegated in earlier sessions here, and waits."""
+    """Say which session here was killed, and what was delegated in earlier ones, and waits."""
+    cut = None
     with suppress(DuettoError):  # the list of sessions says why it cannot be read
-        state.status.left = await archive.left(root)
+        cut, state.status.left = await archive.cut(root), await archive.left(root)
+    if cut is not None:
+        from tui.engine.sessions import cut_words  # after the first paint
+
+        state.note(0, cut_words(cut))
     if left := state.status.left:
         words = f"{len(left)} delegates of earlier sessions wait: /tasks shows them"
         if len(left) == 1:

@@ -11,6 +11,7 @@ from tui.core.conversation import Block, BlockKind
 from tui.core.document.hunk import Hunk
 from tui.core.document.workspace import Workspace
 from tui.core.files import counted
+from tui.core.inert_text import inert
 from tui.core.session_record import SessionLine
 from tui.engine import intents
 from tui.engine.notices import Trouble
@@ -173,6 +174,14 @@ def about(line: SessionLine, now_ms: int) -> list[str]:
     said += [line.kind] * (line.kind not in ("app", "linear"))
     folder = line.folder.rstrip("/").rpartition("/")[2]
     return [*said, folder, age_words(line.last_ms, now_ms)]
+
+
+def cut_words(line: SessionLine) -> str:
+    """That a session was killed, and how it goes on."""
+    title, waiting = inert(title_of(line)), f"; {counted(line.open_hunks, 'hunk')} open"
+    title = title if len(title) <= _LONGEST else f"{title[:_LONGEST]}…"
+    what = f"The last session here was cut off: {title}{waiting * bool(line.open_hunks)}"
+    return f"{what}\n/resume {line.id} goes on with it"
 
 
 DELETE_ALL = "Delete all of them"

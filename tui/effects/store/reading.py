@@ -73,6 +73,7 @@ _LINE = """
         CAST(parent_turn AS INTEGER) FROM sessions
 """
 _NAMES = SessionLine.__struct_fields__
+_LAST = "SELECT n, id FROM sessions WHERE folder = ? ORDER BY last_ms DESC, n DESC LIMIT ?"
 _ENTRIES = """
     SELECT e.id, e.place, e.kind, e.origin, e.turn, e.image, e.item, b.data FROM entries e
         LEFT JOIN blobs b ON b.sha = e.blob
@@ -102,7 +103,7 @@ _CALLS = """
     UNION SELECT call_id FROM blocks WHERE session = ? AND at >= ? AND call_id != ''
 """
 _LOOKED_AT = 5
-"""Sessions in which it is looked for delegates that were left."""
+"""Sessions of a folder in which it is looked for what a kill left."""
 _ACCEPTED = "SELECT call_id, path, seq FROM hunks WHERE session = ? AND decision = 'accepted'"
 
 
@@ -123,6 +124,10 @@ class Archive:
     async def left(self, folder: str) -> list[LeftDelegate]:
         """What was delegated in the last sessions of a folder, and did not come home."""
         return await asyncio.to_thread(left, self._data_dir, folder)
+
+    async def cut(self, folder: str) -> SessionLine | None:
+        """The last session of a folder in which no duetto is, if that was killed."""
+        return await asyncio.to_thread(cut, self._data_dir, folder)
 
     async def recall(self, session_id: str, asked: Recollection) -> str:
         """What was said in a session, and before it was forked: for a model."""
@@ -280,14 +285,22 @@ def find(data_dir: Path, session_id: str) -> SessionLine:
 def left(data_dir: Path, folder: str) -> list[LeftDelegate]:
     """As `Archive.left`. Raises StoreRefused."""
     with open_store(data_dir) as base:
-        query = "SELECT n, id FROM sessions WHERE folder = ? ORDER BY last_ms DESC, n DESC LIMIT ?"
-        rows = base.execute(query, (folder, _LOOKED_AT)).fetchall()
+        rows = base.execute(_LAST, (folder, _LOOKED_AT)).fetchall()
         return [
             LeftDelegate(session_id, one.number, one.prompt, one.done)
             for n, session_id in rows
             if not in_use(data_dir, session_id)
             for one in _newest(base, n, "delegates", AllDelegates()).of
         ]
+
+
+def cut(data_dir: Path, folder: str) -> SessionLine | None:
+    """As `Archive.cut`. Raises StoreRefused."""
+    with open_store(data_dir) as base:
+        rows = base.execute(_LAST, (folder, _LOOKED_AT)).fetchall()
+        last = next((one for _, one in rows if not in_use(data_dir, one)), None)
+        line = None if last is None else _line(data_dir, base, last)
+    return None if line is None or line.ended else line
 
 
 def load(data_dir: Path, session_id: str) -> StoredSession:
