@@ -165,10 +165,24 @@ async def test_the_same_failures_twice_end_it() -> None:
     assert len(world.wire.requests) == 1
 
 
-async def test_an_answer_without_changes_ends_it() -> None:
-    world, _ = await red(when="auto")
+async def test_an_answer_without_changes_ends_it_and_nothing_runs_for_it() -> None:
+    world, judge = await red(when="auto")
+    runs = len(judge.seen)
     await tried(world, "")
     assert notes(world)[-1] == "not fixed: nothing was changed"
+    assert len(judge.seen) == runs
+    status = world.session.status
+    assert (status.verdict, status.outdated, status.can_send_failure) == ("failed", False, True)
+
+
+async def test_an_answer_without_changes_is_judged_if_the_disk_is_another_one_now() -> None:
+    world, judge = await red(when="auto")
+    await world.runs()
+    world.session.drain()
+    runs = len(judge.seen)
+    world.changed_outside("other.py")
+    await tried(world, "")
+    assert len(judge.seen) > runs
 
 
 def test_a_failure_is_another_one_with_other_values_but_not_in_another_run() -> None:
@@ -254,6 +268,7 @@ async def test_what_the_user_asks_for_goes_before() -> None:
     judge.hold = asyncio.Event()
     model = SteppedRehearsal(world.wire)
     model.begin()
+    land(world, rewrite(6, "0", "1"))
     model.answers("Done.")
     await settle()
     world.session.submit(intents.Prompt("something else"))
@@ -280,6 +295,30 @@ async def test_a_changed_test_is_red_and_does_not_count() -> None:
     world.session.submit(intents.SetAutoAccept(True))
     await settle()
     assert hunk.decision is Decision.PENDING
+
+
+async def test_the_card_says_what_a_verdict_leaves_out_and_is_not_out_of_date() -> None:
+    def failing(files: Files) -> list[str]:
+        return [] if files["test_a.py"] == b"t = 1\n" else broken(files)
+
+    world, judge = await red(failing, when="auto", tries=2)
+    runs = len(judge.seen)
+    await tried(world, update("test_a.py", "-t = 0\n+t = 1\n"))
+    assert len(judge.seen) == runs, "what counts is as it was"
+    await tried(world, rewrite(6, "0", "1"))
+    assert notes(world)[-1].startswith("not fixed: 2 tries in vain · 1 change of tests")
+    world.session.drain()
+    await settle()
+    card = next(b for b in world.session.transcript.blocks[::-1] if b.title == "pytest -q")
+    assert card.report is not None
+    assert card.report.ground == "4 pending hunks"
+    assert card.report.left_out == "hunk 4, which changes what judges it"
+    assert (card.outdated, world.session.status.outdated) == (False, False)
+    world.session.submit(intents.Accept((4,)))
+    await settle()
+    world.session.drain()
+    await settle()
+    assert world.session.status.outdated, "now it counts"
 
 
 async def test_a_changed_test_is_not_accepted_by_itself_while_it_lands() -> None:

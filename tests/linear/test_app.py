@@ -77,10 +77,14 @@ def test_a_run_says_what_it_ran_on_and_the_status_whether_that_still_holds(
     stage.enter("/verify disk")
     assert stage.session.intents[-1] == Verify(disk=True)
     block = stage.session.state.add(Block(BlockKind.RUN, 0, "pytest -q"), "12 passed\n")
-    block.report = RunReport(ground="5 pending hunks and unsaved text")
+    left_out = "hunk 7, which changes what judges it"
+    block.report = RunReport(ground="5 pending hunks and unsaved text", left_out=left_out)
     stage.session.state.close(block)
-    said = stage.look().splitlines()
-    assert said[-2:] == ["12 passed", "This ran with 5 pending hunks and unsaved text."]
+    assert stage.look().splitlines()[-3:] == [
+        "12 passed",
+        "This ran with 5 pending hunks and unsaved text.",
+        "This ran without hunk 7, which changes what judges it.",
+    ]
     status = stage.session.status
     status.verdict, status.outdated = "passed", True
     assert "The tests passed. The texts have changed since." in stage.enter("/status")

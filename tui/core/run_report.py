@@ -65,6 +65,8 @@ class RunReport(Struct, frozen=True):
     """What to do about it, mostly a command line."""
     ground: str = ""
     """What it ran on besides the disk: ``5 pending hunks``."""
+    left_out: str = ""
+    """What the screen shows and the run had not: ``hunk 7, which changes what judges it``."""
     found: str = ""
     """What a search among hunks came to: ``hunk 14``; empty: it is no such report."""
     counts: RunCounts | None = None

@@ -15,6 +15,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple
 
+from tui.core.conversation import BlockKind
 from tui.core.document.hunk import JUDGES, SPECIAL, Hunk
 from tui.core.run_report import FailedTest, RunCounts
 from tui.core.wire.efforts import EFFORTS
@@ -198,6 +199,12 @@ class Fixing:
             self._touched |= {
                 path for path in paths if any(one.judges_by(path) for one in verifiers)
             }
+
+    @property
+    def ran_commands(self) -> bool:
+        """The last try did, and nobody knows what they changed."""
+        blocks = self._state.transcript.blocks
+        return any(one.kind is BlockKind.RUN and one.turn == self._turn for one in blocks)
 
     def run_over(self) -> None:
         """The verifiers ran, or could not; there is no verdict if `judged` was not called."""

@@ -11,10 +11,12 @@ import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from tui.core.conversation import Block
 from tui.core.document.disk_plan import StillScreen
 from tui.core.document.workspace import Workspace
+from tui.core.run_report import RunReport
 from tui.engine.services import Services
 
 _QUIET_S = 0.3
@@ -28,13 +30,15 @@ class Ground(Struct, frozen=True):
 
     screen: StillScreen
     disk: Mapping[str, bytes | None]
+    left_out: Sequence[int] = ()
+    """Hunks that the screen shows and this has not: they change what judges."""
 
     @staticmethod
-    def of(screen: StillScreen, workspace: Workspace) -> Ground:
+    def of(screen: StillScreen, workspace: Workspace, left_out: Sequence[int] = ()) -> Ground:
         """With what lies on the disk now."""
         records = workspace.documents.records
         disk = {path: record.disk for path, record in records.items() if not record.view}
-        return Ground(screen, disk)
+        return Ground(screen, disk, left_out)
 
     def texts(
         self, *, on_disk: bool, hunks: Collection[int] | None = None
@@ -52,6 +56,14 @@ class Ground(Struct, frozen=True):
         hunks = f"{waiting} pending {'hunk' if waiting == 1 else 'hunks'}" if waiting else ""
         unsaved = self.screen.files(()) and "unsaved text"
         return " and ".join(part for part in (hunks, unsaved) if part)
+
+    @property
+    def without(self) -> str:
+        """What the screen shows that this has not: ``hunk 7, which changes what judges it``."""
+        numbers = ", ".join(map(str, self.left_out))
+        if len(self.left_out) > 1:
+            return f"hunks {numbers}, which change what judges them"
+        return f"hunk {numbers}, which changes what judges it" if numbers else ""
 
 
 def _moment(workspace: Workspace) -> object:
@@ -124,6 +136,20 @@ class VerdictState:
             self._blocks = ()
         self._frame()
 
+    async def holds(self, left_out: Sequence[int]) -> bool:
+        """Whether it stands on all that is there now, but for these hunks; the cards say so."""
+        blocks, then = self._blocks, self._ground
+        screen = (await self._services.screen()).without(left_out)
+        now = Ground.of(screen, self._workspace, left_out)
+        same = await asyncio.to_thread(_same, then, now, self.on_disk)
+        if not same or not blocks or blocks is not self._blocks or self.unsure:
+            return False
+        for block in blocks if now.without else ():
+            block.report = replace(block.report or RunReport(), left_out=now.without)
+            self._state.changed(block)
+        self.stands(blocks, now, on_disk=self.on_disk)
+        return True
+
     def forget(self) -> None:
         """There is no verdict any more."""
         self._blocks = ()
@@ -182,7 +208,7 @@ class VerdictState:
             await self._services.ports.sleep(_QUIET_S)
         self._seen = _moment(self._workspace)
         blocks, then, on_disk = self._blocks, self._ground, self.on_disk
-        screen = await self._services.screen()
+        screen = (await self._services.screen()).without(then.left_out)
         now = Ground.of(screen, self._workspace)
         same = await asyncio.to_thread(_same, then, now, on_disk)
         if blocks and blocks is self._blocks:

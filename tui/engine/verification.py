@@ -329,8 +329,17 @@ class Verification:
         """Judge the screen that a try left, without these hunks; False: not now."""
         if self._task is not None and not self._gives_way:
             return False
-        self._start(self._verify(intents.Verify(), without), "verify")
+        self._start(self._judge_try(without), "verify")
         return True
+
+    async def _judge_try(self, without: Sequence[int]) -> None:
+        """Run the verifiers, unless the answer left all as they have judged it already."""
+        stands = not self._fixing.ran_commands and await self._verdict_state.holds(without)
+        if stands and self._judged is not None:
+            self._note_failures(self._failures)
+            self._fixing.judged(self._judged)
+        else:
+            await self._verify(intents.Verify(), without)
 
     async def _verify(self, wanted: intents.Verify, without: Sequence[int] = ()) -> None:
         """Run what judges the project: checks beside the tests, each in its own shadow."""
@@ -347,7 +356,7 @@ class Verification:
         self._verdict_state.begins()
         screen = (await self._services.screen()).without(without)
         shown = StillScreen(()) if wanted.disk else screen
-        ground = Ground.of(shown, self._state.workspace)
+        ground = Ground.of(shown, self._state.workspace, without)
         texts = await asyncio.to_thread(shown.files)
         shadow = await self._shadow(texts) if texts else None
         if shadow is None and texts and wanted.unasked:
@@ -558,8 +567,9 @@ class Verification:
             sink.end("[stopped]")
             state.close(block, "cut")
             raise
-        if shadow is not None and ground is not None:
-            report = replace(report, ground=ground.words)
+        if ground is not None:
+            words = "" if shadow is None else ground.words
+            report = replace(report, ground=words, left_out=ground.without)
         run = EndedRun(command, shown_words(command), block, result, report, sink.text)
         sink.end(ending(result, command.deadline_s))
         self._close(run)

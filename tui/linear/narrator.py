@@ -290,6 +290,7 @@ class RunNarrator:
         report = self._block.report if ended else None
         told = report_lines(report)
         ground = [f"This ran with {report.ground}."] if report and report.ground else []
+        ground += [f"This ran without {report.left_out}."] if report and report.left_out else []
         if self._pace.outputs:
             return [*lines, *self._fresh(ended), *told, *ground]
         if ended:

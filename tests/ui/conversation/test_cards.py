@@ -43,7 +43,8 @@ async def test_a_run_keeps_its_name_where_what_it_ran_on_has_no_room(
 ) -> None:
     run = session.state.add(Block(BlockKind.RUN, 0, "pytest -q", state="failed"))
     ground = "12 pending hunks and unsaved text"
-    run.report = RunReport((FailedTest("test_put"),), ground=ground)
+    left_out = "hunks 7, 9, which change what judges them"
+    run.report = RunReport((FailedTest("test_put"),), ground=ground, left_out=left_out)
     async with running(session, size) as (app, pilot):
         await settled(session, pilot)
         if size == (80, 40):
@@ -51,7 +52,9 @@ async def test_a_run_keeps_its_name_where_what_it_ran_on_has_no_room(
         rows = [row for row in shown(app) if row]
         at = next(number for number, row in enumerate(rows) if "pytest -q" in row)
         assert rows[at].startswith("$ pytest -q")
-        assert f"with {ground}" in f"{rows[at]} {rows[at + 1]}"
+        said = " ".join(row.strip("│ ") for row in rows[at : at + 3])
+        assert f"with {ground}" in said
+        assert f"without {left_out}" in said
 
 
 async def test_a_verdict_is_grey_once_its_texts_are_others(session: ScriptedSession) -> None:

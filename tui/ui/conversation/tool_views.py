@@ -290,7 +290,8 @@ class RunView(BlockView):
         if self._below:
             palette = theme.active()
             bar, muted = palette.style("line"), palette.style("muted")
-            lines.append(StyledLine([("│ ", bar), (self._below, muted)]))
+            rows = wrap([(self._below, muted)], self.inner - 2)
+            lines += [StyledLine([("│ ", bar), *row]) for row in rows]
         lines += self._told()
         output = self._output()
         if (left_out := self._count() - len(output)) > 0 and not (self._is_quiet and self.folded):
@@ -307,7 +308,9 @@ class RunView(BlockView):
         """All that it shows; a text of the same length may have been said instead."""
         block = self.block
         end = block.text_since(block.length - _PROBE)
-        return (block.state, block.length, end, self._ending(), self._lasted(), block.outdated)
+        left_out = "" if block.report is None else block.report.left_out
+        ended = self._ending(), self._lasted(), block.outdated
+        return (block.state, block.length, end, *ended, left_out)
 
     def _most_lines(self) -> int:
         """Lines of output that are shown; while more come, not so many that a frame feels it."""
@@ -434,7 +437,8 @@ class RunView(BlockView):
             right.append((f"· {ground} ", palette.style("muted")))
             ground = ""
         right = [(lasted, palette.style("muted")), *right]
-        self._below = " · ".join(filter(None, [*below, ground]))
+        without = f"without {report.left_out}" if report is not None and report.left_out else ""
+        self._below = " · ".join(filter(None, [*below, ground, without]))
         return StyledLine(spread(left, right, self.inner), target=RowTarget("fold", self.index))
 
     def _ending(self) -> tuple[str, str]:
