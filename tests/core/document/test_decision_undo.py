@@ -136,3 +136,23 @@ def test_two_turns_taken_back_one_after_the_other_keep_what_stands_between():
     place.workspace.undo_turn(2)
     place.workspace.undo_turn(1)
     assert place.text("a.txt") == "line 0\nline 1\nmine\nline 2\n"
+
+
+def test_a_hunk_that_went_with_what_was_typed_in_it_comes_back_off_the_disk():
+    """It was written unasked at the next save, as nothing of it stood in the text."""
+    place = disk(a="l0\nl1\n")
+    place.workspace.open("a.txt")
+    place.land(patch("@@", " l0", "+new", " l1"))
+    place.workspace.edit("a.txt", (1, 1), (1, 3), "X")
+    place.workspace.reject([1])
+    place.workspace.reject([1])  # its lines stay, as the user edited them
+    place.workspace.undo("a.txt")
+    assert place.text("a.txt") == "l0\nl1\n"
+    assert not place.workspace.is_dirty("a.txt")
+    place.workspace.undo_decision()
+    assert place.text("a.txt") == "l0\nnew\nl1\n"
+    assert place.workspace.disk_plan("a.txt").data == b"l0\nl1\n"
+    assert not place.workspace.is_dirty("a.txt")
+    place.workspace.undo_decision()
+    place.write(place.workspace.accept())
+    assert place.files["a.txt"] == b"l0\nnew\nl1\n"

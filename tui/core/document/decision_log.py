@@ -309,6 +309,12 @@ class DecisionLog:
                     entry.steps = [step for step in entry.steps if step.hunk is not hunk]
             entries[:] = [entry for entry in entries if entry.hunks]
 
+    def keeping(self, hunk: object) -> DecisionStep | None:
+        """What kept the text of a rejected hunk in the file, as it was in conflict."""
+        about = (entry for entry in reversed(self.done) if hunk in entry.hunks)
+        steps = (step for entry in about for step in entry.steps if step.hunk is hunk)
+        return next((step for step in steps if step.rank is not None and step.version), None)
+
     def bring_up(self, hunk_id: int) -> None:
         """Make the taking back of what was cut, of which this hunk was, the last decision."""
         for entry in self.done if hunk_id else ():

@@ -446,8 +446,11 @@ def _put_on(documents: Documents, record: FileRecord, step: DecisionStep) -> lis
     if record.gone:
         _check_free(documents, record, step)
     first, last = hunk.start.line, hunk.end.line
-    if off is None:
-        _stand_again(documents, record, hunk, (first, last), step.rank)
+    if off is None:  # its text was kept; unless the user took back what he had typed in it
+        if (edit := record.weave.edit(hunk)) is not None and not edit.on:
+            documents.switch_hunk(record, hunk, (first, last), None, on=True)
+        rows = hunk.start.line, hunk.end.line
+        _stand_again(documents, record, hunk, rows, step.rank)
         return []
     now = rows_text(record.buffer, first, last)
     known = {one.hunk for one in off.beside}

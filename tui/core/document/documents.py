@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Callable, Collection, Hashable, Sequence
+from operator import attrgetter
 from typing import NamedTuple
 
 from msgspec.structs import replace
 
 from tui.core.document.decision_log import DecisionLog
-from tui.core.document.file_record import FileRecord, Layers, stand
+from tui.core.document.file_record import FileRecord, Layers, stand, stood_near
 from tui.core.document.hunk import Hunk, Kind, Stage
 from tui.core.document.hunk_list import HunkList
 from tui.core.document.waiting_places import OpenSection
@@ -491,7 +492,14 @@ class Documents:
             if hunk not in coming and record.weave.is_alone(edit)
         ]
         if left:
+            near = stood_near(record, left)
             self.switch(record, left, Author.REVIEW)
+            stand(record, near)
+        steps = [step for edit in left if (step := self.decisions.keeping(edit.key))]
+        for step in sorted(steps, key=attrgetter("version"), reverse=True):
+            if step.version is not None:
+                record.undecide(step.version)  # the disk is to have it no more
+                step.version = None
 
     def drop(self, record: FileRecord) -> None:
         """Close a buffer: nothing belongs at its path any more."""

@@ -140,6 +140,7 @@ class Workspace:
         _check_open(self, record, again=again)
         step = record.undo_log.redo if again else record.undo_log.undo
         place = step(record.weave, _careful(self.documents, record))
+        self.documents.sweep(record)
         return place and record.buffer.clamp(place)
 
     def is_dirty(self, path: str) -> bool:
@@ -447,7 +448,6 @@ def _careful(documents: Documents, record: FileRecord) -> Apply:
                     return None
         near = stood_near(record, edits)
         changes = documents.switch(record, edits, Author.USER)
-        documents.sweep(record)
         stand(record, near)
         return changes
 
