@@ -49,7 +49,7 @@ async def test_what_surely_does_not_fit_is_not_sent_and_comes_back() -> None:
     assert not place.session.status.busy
     (said,) = [note for note in notes(place) if "too large" in note]
     assert said.startswith("The request is too large: it takes about ")
-    assert "(a prompt about 22,124), and quick-1 takes 8,192\nchoose a model" in said
+    assert "(a prompt about 22,124), and quick-1 takes 8,192\nshorten the prompt, or" in said
     place.session.submit(intents.Prompt("short"))
     request = await place.wire.request(1)
     assert LONG not in str(request)
@@ -60,7 +60,8 @@ async def test_a_window_may_be_too_small_for_the_instructions() -> None:
     place.session.submit(intents.Prompt("hello"))
     await settle()
     assert place.wire.requests == []
-    assert "(the instructions and tools about" in "\n".join(notes(place))
+    (said,) = [note for note in notes(place) if "(the instructions and tools about" in note]
+    assert "give this one a larger window where it runs" in said and "/clear" not in said
 
 
 async def test_a_window_of_four_million_takes_it() -> None:

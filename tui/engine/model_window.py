@@ -36,7 +36,14 @@ _FILES = 0.6
 """Of what is left, for the open files of a request."""
 _CHARS = 3
 """At least, of a token of code."""
-LARGER = "choose a model with a larger window, or begin a new conversation with /clear"
+_CHOOSE = "choose a model with a larger window with /model"
+_LARGER = f"{_CHOOSE}, or begin a new conversation with /clear"
+_INSTEAD = {
+    "the instructions and tools": f"{_CHOOSE}, or give this one a larger window where it runs"
+    " (of duetto's own local models: window in config.toml)",
+    "a prompt": f"shorten the prompt, or {_CHOOSE}",
+}
+"""Where another part than the conversation is the largest."""
 
 
 class ModelWindow:
@@ -139,7 +146,7 @@ class ModelWindow:
         name, chars = max(self._parts(head), key=lambda part: part[1])
         share = f"{name} about {self.scale(spec).tokens(chars):,}"
         why = f"it takes about {wanted:,} tokens ({share}), and {spec.model} takes {takes:,}"
-        return Trouble("The request is too large", why, LARGER)
+        return Trouble("The request is too large", why, _INSTEAD.get(name, _LARGER))
 
     def _parts(self, head: Request) -> list[tuple[str, int]]:
         """What a request is made of, in words, each with its tokens."""
