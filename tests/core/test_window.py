@@ -24,6 +24,10 @@ TGI_INPUT = "Input validation error: `inputs` must have less than 1024 tokens. G
 MISTRAL = "Prompt contains 40000 tokens, too large for model with 32768 maximum context length"
 COHERE = "too many tokens: total number of tokens in the prompt cannot exceed 4081 - received 5000"
 QWEN = "Range of input length should be [1, 129024]"
+MINIMAX = "invalid params, context window exceeds limit (2013)"  # the number is an error's
+KIMI = "Invalid request: Your request exceeded model token limit: 262144 (requested: 269030)"
+VLLM_MODEL = "The decoder prompt (length 21535) is longer than the maximum model length of 16384."
+CEREBRAS = "Please reduce the length of the messages. Current length is 9000 while limit is 8192"
 LIMIT = "Input tokens exceed the configured limit of 272000 tokens. Your messages: 300001 tokens."
 
 
@@ -44,6 +48,14 @@ LIMIT = "Input tokens exceed the configured limit of 272000 tokens. Your message
         ("", QWEN, 129_024),
         ("", XAI, 131_072),
         ("", LLAMA, 4096),
+        ("", MINIMAX, None),
+        ("invalid_request_error", KIMI, 262_144),
+        ("BadRequestError", VLLM_MODEL, 16_384),
+        ("", CEREBRAS, 8192),
+        ("", "Prompt too long; please shorten your conversation.", None),
+        ("", "Prompt exceeds max length", None),
+        ("", "Prompt length (9000) exceeds maximum input length (8192). See the log.", 8192),
+        ("", "Input exceeds the maximum length of 1048576 characters.", None),
         ("", "prompt is too long: 210000 tokens > 200000 maximum", 200_000),
         ("", "This request has about 9,000 tokens, but m has a context window of 8,192", 8192),
     ],
@@ -59,6 +71,7 @@ def test_refusals_that_tell_of_a_window(code: str, message: str, window: int | N
         ("rate_limit_exceeded", GROQ),
         ("invalid_request_error", "Unknown parameter: 'include'."),
         ("server_error", "try again"),
+        ("", "the name of a function exceeds max length 64"),
         ("", "max_tokens is too large: 200000. This model takes at most 16384 completion tokens"),
         ("", "`max_tokens`: 20000 > 8192, which is the maximum allowed number of output tokens"),
         ("", ""),

@@ -61,7 +61,8 @@ async def test_a_window_may_be_too_small_for_the_instructions() -> None:
     await settle()
     assert place.wire.requests == []
     (said,) = [note for note in notes(place) if "(the instructions and tools about" in note]
-    assert "give this one a larger window where it runs" in said and "/clear" not in said
+    assert "give this one a larger window where it runs" in said
+    assert "/clear" not in said
 
 
 async def test_a_window_of_four_million_takes_it() -> None:

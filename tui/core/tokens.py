@@ -199,7 +199,7 @@ _tokens = lru_cache(maxsize=8)(tokens)
 """The same head goes out with each request."""
 
 
-_NUMBER = r"(\d[\d,_]{2,11})"
+_NUMBER = r"(\d[\d,_]{2,11})(?![\d,_]* char)"
 _LIMITS = tuple(
     pattern(words)
     for words in (
@@ -208,7 +208,9 @@ _LIMITS = tuple(
         rf"(?i)\b(?:with|only) {_NUMBER} maximum context",
         rf"(?i)(?:maximum|max_?)[a-z _]{{0,30}}(?:length|tokens?|size|window|len|allowed)"
         rf"[^\d>]{{0,40}}{_NUMBER}",
-        rf"(?i)context[ _-](?:length|size|window)[^\d]{{0,30}}{_NUMBER}",
+        rf"(?i)(?:\btoken limit|\blimit is)[^\d]{{0,3}}{_NUMBER}",
+        # not "context window exceeds limit (2013)", which is the number of that error
+        rf"(?i)context[ _-](?:length|size|window)(?! exceeds limit \()[^\d]{{0,30}}{_NUMBER}",
         rf"(?i)\binput length should be \[\d+, ?{_NUMBER}",
         rf"(?i)(?:\bmust have less than|\bcannot exceed) {_NUMBER}",
         rf"(?i)(?:\bn_ctx|\blimit of|\bat most|\bmaximum of|<=|> ?)[^\d]{{0,8}}{_NUMBER}",
@@ -216,8 +218,10 @@ _LIMITS = tuple(
 )
 _OF_TIME = pattern(r"(?i)per (?:minute|day|hour)|\b[TR]P[MD]\b|rate.limit")
 _TOO_LONG = pattern(
-    r"(?i)context[ _-](?:length|limit|size|window)|prompt is too long|input is too long"
+    r"(?i)context[ _-](?:length|limit|size|window)|\b(?:prompt|input) (?:is )?too long"
     r"|too many (?:input )?tokens|maximum (?:prompt|number of tokens)|reduce the length"
+    r"|model token limit|\b(?:prompt|input)\b[^.]{0,40}(?:exceeds?|longer than) (?:the )?"
+    r"max(?:imum)? (?:model |input |sequence )?len"
     r"|`inputs`(?: tokens \+ `max_new_tokens`)? must (?:be|have)|\binput length should be \["
 )
 LEAST_WINDOW = 256
