@@ -507,20 +507,13 @@ class Verification:
         return runs
 
     def _part(self, wanted: intents.Verify) -> Part:
-        """What belongs to what is to be judged."""
+        """What belongs to what is to be judged: the files that this session changed, or some."""
         if wanted.whole:
             return Part()
-        changed, gone = self._touched()
-        if wanted.files:
-            changed = wanted.files
-        return Part(changed, gone, named=wanted.tests)
-
-    def _touched(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """The files that this session changed, and those of them that are deleted."""
-        changed = sorted(_changed_paths(self._state.workspace))
+        changed = tuple(sorted(_changed_paths(self._state.workspace)))
         records = self._state.workspace.documents.records
-        gone = [path for path in changed if path in records and records[path].gone]
-        return tuple(changed), tuple(gone)
+        gone = tuple(path for path in changed if path in records and records[path].gone)
+        return Part(wanted.files or changed, gone, named=wanted.tests)
 
     async def _shadow(self, texts: Mapping[str, bytes | None]) -> Shadow | None:
         """One with what the screen shows; None: there is none."""
