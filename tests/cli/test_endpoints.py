@@ -123,6 +123,9 @@ def test_what_cannot_be_is_said(paths: Paths) -> None:
             assert "secret" not in str(caught.value)
 
 
+ON_THIS_MACHINE = '[models.fast]\nname = "m"\nendpoint = "local"\n'
+
+
 def test_settings_that_cannot_be_are_said(paths: Paths) -> None:
     for text, says in (
         ('[endpoints.x]\nprovider = "grok"\n[models.fast]\nname = "m"\n', "did you mean"),
@@ -146,6 +149,14 @@ def test_settings_that_cannot_be_are_said(paths: Paths) -> None:
             '[endpoints.x]\nprovider = "groq"\nurl = "https://else.example/v1"\n'
             '[models.fast]\nname = "m"\n',
             "else.example is not Groq's",
+        ),
+        (
+            "[endpoints.local.options]\nslots = 0\n" + ON_THIS_MACHINE,
+            r"^\[endpoints.local.options\] slots is wrong: expected a whole number >= 1$",
+        ),
+        (
+            "[endpoints.local.options]\nwindwo = 4096\n" + ON_THIS_MACHINE,
+            r"^\[endpoints.local.options\] windwo is not an option of local; did you mean 'window'",
         ),
     ):
         with case(text, says), pytest.raises((UsageError, SettingsError), match=says):

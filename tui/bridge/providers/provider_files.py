@@ -26,6 +26,8 @@ from tui.errors import EndpointError, SettingsError
 from tui.toml_tables import NO_VARIABLE, is_variable, no_address, no_header, no_header_value
 
 _ROUTE = ("discovery", "model_route")
+_OF_RESPONSES = ("max_age_s",)
+"""What Chat has no option for: ``auto`` may turn out to be either."""
 
 
 def wrong_options(kind: str, options: Mapping[str, Any]) -> tuple[tuple[str, ...], str] | None:
@@ -36,7 +38,7 @@ def wrong_options(kind: str, options: Mapping[str, Any]) -> tuple[tuple[str, ...
     struct = _struct(kind)
     if struct is None:
         return None
-    known = (*struct.__struct_fields__, *_ROUTE)
+    known = (*struct.__struct_fields__, *_ROUTE, *(_OF_RESPONSES if kind == "auto" else ()))
     for name, value in options.items():
         if name not in known:
             advice = toml_tables.nearest(name, known) or "; remove it"
