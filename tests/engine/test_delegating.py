@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import cast
 
 import pytest
-from msgspec import json
+from msgspec import json, structs
 
 from tests.engine.test_attempts import change
 from tests.support.fakes import FakeShadow, FakeWire, World, settle
@@ -372,6 +372,42 @@ async def test_it_is_paused_told_something_and_goes_on(world: World) -> None:
     model.begin()
     await finishes(model)
     assert view(world).state == "home"
+
+
+async def test_words_to_one_that_answers_do_not_wait_for_the_end_of_that(world: World) -> None:
+    model = await delegated(world)
+    model.say(model.open_text(), "I will use a plain Lock, everywhere, ")
+    await tend(world, "tell", "use an RLock")
+    assert wire_of(world).interrupts == 1
+    model.interrupted(3)
+    request = await wire_of(world).request(2)
+    assert texts(request)[-1] == "use an RLock"
+    assert view(world).state == "works"
+    model.begin()
+    await finishes(model)
+    assert view(world).state == "home"
+
+
+async def test_a_server_that_takes_words_during_an_answer_gets_them(world: World) -> None:
+    spec = world.session.services.state.roles["deep"]
+    world.session.services.state.roles["deep"] = structs.replace(spec, steers=True)
+    await delegated(world)
+    await tend(world, "tell", "use an RLock")
+    assert (wire_of(world).steers, wire_of(world).interrupts) == (["use an RLock"], 0)
+
+
+async def test_words_to_one_whose_command_runs_go_with_its_output(world: World) -> None:
+    world.runner.box, world.runner.hold = Sandbox(works=True), asyncio.Event()
+    model = await delegated(world)
+    model.call("shell", {"command": "make it"}, "c1")
+    model.complete()
+    await settle()
+    await tend(world, "tell", "use an RLock")
+    world.runner.hold.set()
+    request = await wire_of(world).request(2)
+    assert list(outputs(request)) == ["c1"]
+    assert texts(request)[-1] == "use an RLock"
+    assert wire_of(world).interrupts == 0
 
 
 async def test_one_that_is_stopped_keeps_what_it_made_until_it_is_taken(world: World) -> None:

@@ -315,8 +315,10 @@ class Delegates:
                 if ask is not None:
                     submit(intents.Answer(ask.id, intent.words or ask.choices[-1], intent.words))
                 return
-            case "tell" if status.busy:
-                submit(intents.Steer(intent.words))
+            case "tell" if status.busy:  # words to a command that runs go with what it says
+                waits = status.asks or any(not (at.ended or at.background) for at in status.tasks)
+                at_once = not (one.spec.steers or waits)
+                submit((intents.Prompt if at_once else intents.Steer)(intent.words))
                 return
             case "tell":
                 submit(intents.Prompt(intent.words))
