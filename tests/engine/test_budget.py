@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -284,3 +285,57 @@ async def test_a_session_that_goes_on_with_another_model_is_asked_about(sent: bo
         assert other.session.status.unsent == "go on"
         (trouble,) = other.session.drain().troubles
         assert (trouble.over_budget, trouble.what) == (True, "The prompt was not sent")
+
+
+async def stopped(world: World, words: int) -> None:
+    """The user stops an answer after so many words, of which the server says no price."""
+    model = await begun(world)
+    key = model.open_text()
+    model.say(key, "word " * words)
+    world.session.drain()
+    world.session.submit(intents.Interrupt())
+    model.interrupted()
+    await settle()
+
+
+async def test_what_is_stopped_before_its_price_is_known_is_spent_all_the_same() -> None:
+    world = spending(Caps(session=1.0))
+    for _ in range(2):
+        await stopped(world, 300)
+    world.session.submit(asked("budget", "", world.session.status))
+    await settle()
+    assert notes(world)[-1].startswith("this session: at least $0.9")
+    asked_for = len(world.wire.requests)
+    world.session.submit(intents.Prompt("and again"))
+    await settle()
+    assert len(world.wire.requests) == asked_for
+    assert troubles(world)[-1].endswith(" of the $1.00 for the session are left")
+
+
+async def test_what_is_stopped_and_priced_is_counted_once() -> None:
+    world = spending(Caps(session=5.0))
+    model = await begun(world)
+    key = model.open_text()
+    model.say(key, "word " * 400)
+    world.session.drain()
+    world.session.submit(intents.Interrupt())
+    usage = {"input_tokens": 1000, "output_tokens": 400}
+    said = {"id": "resp", "incomplete_details": {"reason": "interrupted"}, "usage": usage}
+    model.wire.give(events.Incomplete(said))
+    await settle()
+    world.session.submit(asked("budget", "", world.session.status))
+    await settle()
+    assert notes(world)[-1].startswith("this session: $0.500 of $5.00")
+
+
+async def test_what_is_left_and_what_it_costs_do_not_look_the_same() -> None:
+    world = spending(Caps(session=0.0001))
+    world.session.submit(intents.Prompt("make it safe"))
+    await settle()
+    least = world.session.services.budget().least_usd
+    world.session.submit(intents.SetBudget("session", least * 0.99999))
+    world.session.submit(intents.Prompt("make it safe"))
+    await settle()
+    said = troubles(world)[-1]
+    costs, left, _ = re.findall(r"\$([\d.]+)", said)
+    assert float(costs) > float(left), said

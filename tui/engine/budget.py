@@ -77,6 +77,10 @@ class Budget:
         """The least price of the request that is answered now, where it is watched."""
         self._streams_usd = 0.0
         """What the one that is answered, or not priced yet, has cost so far, at least."""
+        self._is_priced = True
+        """That one's price is known, or being looked up."""
+        self._stopped_usd = 0.0
+        """What answers had cost, at least, that ended before their price was told."""
         state.after_turn.append(lambda *told: self._over())
         self._told: set[str] = set()
 
@@ -93,6 +97,7 @@ class Budget:
         """Return when all that was answered is priced, and count no more here."""
         if self._unpaid:
             await asyncio.wait(self._unpaid, timeout=_PRICED_S)
+        self._leave()
         if self._whole is not None and self in self._whole._parts:
             self._whole._parts.remove(self)
 
@@ -112,8 +117,9 @@ class Budget:
 
     def _words(self) -> list[str]:
         spent = {"session": self._session_usd, "day": self._day_usd}
+        least = "at least " if self._stopped_usd else ""
         return [
-            f"{'today' if span == 'day' else 'this session'}: {dollars(spent[span])}"
+            f"{'today' if span == 'day' else 'this session'}: {least}{dollars(spent[span])}"
             + (f" of {dollars(cap)}" if cap is not None else ", no limit")
             for span, cap in (("session", self.caps.session), ("day", self.caps.day))
         ]
@@ -124,6 +130,7 @@ class Budget:
 
     def pays(self, task: asyncio.Task[None]) -> None:
         """A price is being looked up: what comes next waits for it where there is a cap."""
+        self._is_priced = True
         self._unpaid.add(task)
         task.add_done_callback(self._paid)
 
@@ -133,8 +140,17 @@ class Budget:
 
     def _over(self) -> None:
         """Nothing is answered; what was is not counted twice, when it is priced."""
+        self._leave()
         if not self._unpaid:
             self._streams_usd = 0.0
+
+    def _leave(self) -> None:
+        """What began to come and has no price was stopped, or broke off: it is paid for, too."""
+        if not self._is_priced:
+            self._is_priced = True
+            if self._streams_usd > self.least_usd:
+                (self._whole or self)._stopped_usd += self._streams_usd
+                self._streams_usd = 0.0
 
     def unsettled(self, spec: RoleSpec, tier: str, turn_usd: float | None) -> bool:
         """`look_up` is due before the next request."""
@@ -168,6 +184,7 @@ class Budget:
         self, head: Request, spec: RoleSpec, tier: str, turn_usd: float | None
     ) -> Trouble | None:
         """Why the request that was just made is not sent: it costs more than is left."""
+        self._leave()
         self.least_usd = self._streams_usd = 0.0
         if not self._watches(turn_usd) or spec.endpoint == REHEARSAL:
             return None
@@ -178,10 +195,13 @@ class Budget:
             return None
         least = self._least(spec, head, rates)
         if left > 0 and least <= left:
-            self._streams_usd = least
+            self._streams_usd, self._is_priced = least, False
             return None
-        rest = f"{dollars(max(left, 0.0))} of {cap} are left"
-        why = f"it costs at least {dollars(least)}, and {rest}" if least else rest
+        costs, there = dollars(least), dollars(max(left, 0.0))
+        if costs == there:
+            costs, there = f"${least:.6f}", f"${left:.6f}"
+        rest = f"{there} of {cap} are left"
+        why = f"it costs at least {costs}, and {rest}" if least else rest
         return Trouble("The request was not sent", why, RAISE, over_budget=True)
 
     def reached(self, spec: RoleSpec, tier: str, turn_usd: float | None) -> Trouble | None:
@@ -260,7 +280,9 @@ class Budget:
 
     @property
     def _session_usd(self) -> float:
-        return self._state.meter.session_usd if self._whole is None else self._whole._session_usd
+        if self._whole is not None:
+            return self._whole._session_usd
+        return self._state.meter.session_usd + self._stopped_usd
 
     @property
     def _day_usd(self) -> float:
