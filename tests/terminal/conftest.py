@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
@@ -145,5 +146,5 @@ def provider(tmp_path: Path) -> Iterator[StandIn]:
     """A provider of the test's own, which the settings know."""
     with stand_in() as provider:
         provider.is_provider(tmp_path / "home")
-        provider.pause_s = 0.02  # an answer lasts long enough to be measured on any machine
+        provider.between = lambda: time.sleep(0.02)  # an answer lasts long enough to be measured
         yield provider

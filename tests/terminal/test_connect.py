@@ -70,7 +70,9 @@ def test_a_pasted_key_then_models_a_test_and_the_lines(
     term.paste(KEY)
     term.type("\r")
     choose_models(term)
-    term.wait_for(lambda text: len(MEASURED.findall(text)) == 2)
+    while "too short to tell" in term.wait_for(lambda text: len(MEASURED.findall(text)) == 2):
+        term.type("t")  # a busy machine read all of an answer at once
+        term.wait_for(lambda text: len(MEASURED.findall(text)) < 2)
     term.type("\r")
     term.wait_for("The key goes into the system's keyring")
     assert (config.read_text(), ring(tmp_path)) == (mine, {}), "nothing is kept before the end"
