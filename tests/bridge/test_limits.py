@@ -77,15 +77,29 @@ async def test_every_frame_is_text_and_an_idle_socket_is_pinged(
     await other.close()
 
 
-@pytest.mark.slow
 @each("busy", [True, False])
-async def test_an_old_connection_is_told_and_closed(busy: bool) -> None:
-    old = Bridge(QUICK, token="the-token", max_age_s=3.0 if busy else 0.5)
+async def test_an_old_connection_is_told_and_closed(
+    busy: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ages: list[asyncio.Timeout] = []
+    timeout, hour_s = asyncio.timeout, 3600.0
+
+    def noted(delay: float | None) -> asyncio.Timeout:
+        made = timeout(delay)
+        if delay == hour_s:
+            ages.append(made)
+        return made
+
+    monkeypatch.setattr("tui.bridge.client_connection.asyncio.timeout", noted)
+    old = Bridge(QUICK, token="the-token", max_age_s=hour_s)
     await old.start()
     async with connect(old.url, additional_headers=TOKEN, proxy=None) as socket:
+        while not ages:
+            await asyncio.sleep(0.01)
         if busy:
             await create(socket, "rehearse 9000 tokens", model="rehearsal-fast@50", stream_id="a")
             await until(socket, "response.output_text.delta")
+        ages[0].reschedule(asyncio.get_running_loop().time())
         last = (await until(socket, "error"))[-1]
         assert last["error"]["code"] == "websocket_connection_limit_reached"
         assert "stream_id" not in last
