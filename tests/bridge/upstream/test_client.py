@@ -133,16 +133,20 @@ async def test_a_connection_stands_by_for_the_request_behind_an_interrupt(
 
 
 async def test_a_server_that_has_answered_is_tried_again_while_it_restarts(
-    upstream: Upstream,
+    upstream: Upstream, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with served() as server:
         assert await read(upstream, server.url) == b"data: 1\n\n"
         port = int(server.url.split(":")[2].split("/")[0])
-    asking = asyncio.create_task(read(upstream, server.url))
-    await asyncio.sleep(0.03)
-    async with served(port=port) as again:
-        assert await asking == b"data: 1\n\n"
-        assert len(again.requests) == 1
+    async with contextlib.AsyncExitStack() as restarted:
+        again: list[Server] = []
+
+        async def meanwhile(seconds: float) -> None:
+            again.append(await restarted.enter_async_context(served(port=port)))
+
+        monkeypatch.setattr("tui.bridge.upstream.client.asyncio.sleep", meanwhile)
+        assert await read(upstream, server.url) == b"data: 1\n\n"
+        assert [len(one.requests) for one in again] == [1]
 
 
 async def test_a_certificate_of_another_host_is_named_so(
