@@ -99,13 +99,14 @@ async def hosting(**settings: bool) -> AsyncIterator[Host]:
 
 
 class LeapingClock:
-    """A clock that can be moved, as a laptop's is that was asleep."""
+    """A clock that stands still until it is moved, as a laptop's is that was asleep."""
 
     def __init__(self) -> None:
         self.ahead_s = 0.0
+        self.runs = False
 
     def now(self) -> float:
-        return asyncio.get_running_loop().time() + self.ahead_s
+        return (asyncio.get_running_loop().time() if self.runs else 1_000.0) + self.ahead_s
 
 
 class Desk:

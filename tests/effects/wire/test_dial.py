@@ -263,6 +263,7 @@ async def test_an_endpoint_at_rest_is_asked_for_a_websocket_again() -> None:
     async with hosting() as host, hosting() as relay:
         host.refusal = 426
         desk = Desk(host, relay, probe_s=0.2)
+        desk.clock.runs = True
         lane, heard = desk.lane("main")
         await desk.ask(lane, heard)
         host.refusal = None

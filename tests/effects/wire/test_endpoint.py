@@ -218,6 +218,9 @@ async def test_a_lane_that_waits_for_minutes_alone_is_left_and_the_others_go_on(
         (one, first), (two, second) = desk.lane("main"), desk.lane("deep")
         await desk.ask(one, first, "slow")
         await desk.ask(two, second, "chatty")
+        while "closed" not in states(first):
+            desk.clock.ahead_s += 1.0
+            await second.has(events.TextDelta, len(words(second)) + 1)
         assert "nothing from the server for 2 s" in await first.closed()
         assert two.state == "open"
         assert len(host.sockets) == 1
