@@ -169,7 +169,8 @@ async def test_its_output_comes_while_it_runs_and_a_stop_ends_it_there(house: Ho
     run = house.runner.run("echo begin; sleep 31.4159", lambda data: said.set(), 60, how)
     running = asyncio.ensure_future(run)
     await asyncio.wait_for(said.wait(), 30)
-    assert _sleeping()
+    while not _sleeping():
+        await asyncio.sleep(0.05)
     running.cancel()
     await asyncio.wait([running])
     while _sleeping():
@@ -258,10 +259,10 @@ async def test_a_cluster_that_is_not_there_is_said(tmp_path: Path) -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         server = f"tcp://127.0.0.1:{free.getsockname()[1]}"
-    cluster = Cluster(server, str(tmp_path), os.environ, print)
-    with pytest.raises(FileRefused, match=f"no Dask scheduler answers at {server}"):
-        await cluster.make({})
-    await cluster.close()
+        cluster = Cluster(server, str(tmp_path), os.environ, print)
+        with pytest.raises(FileRefused, match=f"no Dask scheduler answers at {server}"):
+            await cluster.make({})
+        await cluster.close()
 
 
 async def test_with_certificates_of_ones_own(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import ctypes
 import os
+import random
 import signal
 import socket
 import subprocess
@@ -24,6 +25,15 @@ def _ends_with_us() -> None:
         _LIBC.prctl(_DEATH_SIGNAL, signal.SIGKILL)
 
 
+def _free_port() -> int:
+    """One that stays free until a scheduler has it: below those that the system gives away."""
+    while True:
+        port = random.SystemRandom().randrange(20_000, 32_000)
+        with contextlib.suppress(OSError), socket.socket() as one:
+            one.bind(("127.0.0.1", port))
+            return port
+
+
 class DaskCluster:
     """A scheduler, and workers of one thread each, which have no nanny that starts them again."""
 
@@ -31,9 +41,7 @@ class DaskCluster:
         """``variables`` are in the environment of all of it."""
         self.folder, self._protocol, self._variables = folder, protocol, variables
         folder.mkdir()
-        with socket.socket() as one:
-            one.bind(("127.0.0.1", 0))
-            self.port = one.getsockname()[1]
+        self.port = _free_port()
         self.server = f"{protocol}://127.0.0.1:{self.port}"
         self.workers: dict[str, subprocess.Popen[bytes]] = {}
         self.scheduler = self._scheduler()
