@@ -27,4 +27,4 @@ async def test_nothing_holds_a_screen_that_was_closed(key_or_command: str) -> No
         closed = weakref.ref(pilot.app.screen)
         await pilot.press("escape")
         await until(pilot, lambda: pilot.app.screen is bench)
-        await until(pilot, lambda: gc.collect() >= 0 and closed() is None, 5.0)
+        await until(pilot, lambda: gc.collect() >= 0 and closed() is None)
