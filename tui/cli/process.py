@@ -164,7 +164,8 @@ def leave() -> None:
 
 END_S = 10.0
 """So long the way out may take."""
-_LAST_S = 2.0
+_LAST_S = 10.0
+"""What must be kept then is written within this time: a disk may be slow."""
 _ways_out: list[_thread.LockType] = []
 """Held by the way out that has begun, until it is no longer one."""
 
