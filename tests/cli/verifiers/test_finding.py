@@ -30,6 +30,11 @@ CARGO = {"Cargo.toml": "[package]\nname = 'a'\n"}
 GO = {"go.mod": "module a\n"}
 JEST = {"package.json": '{"scripts": {"test": "jest --ci"}}', "node_modules/.bin/jest": "#!"}
 NODE = {"package.json": '{"scripts": {"test": "node --test"}}'}
+NODE_TEST = {**NODE, "a.test.js": "const test = require('node:test')\ntest('one', () => {})\n"}
+PLAIN_NODE = {**NODE, "a.test.js": "require('assert').equal(1, 1)\n"}
+MOCHA = {"package.json": '{"scripts": {"test": "mocha"}}'}
+TAP = "1..1\n# tests 1\n# suites 0\n# pass 1\n# fail 0\n# cancelled 0\n# skipped 0\n# todo 0\n"
+SPEC = TAP.replace("1..1\n", "").replace("#", "ℹ")
 RAN = "test a ... ok\n\ntest result: ok. 1 passed; 0 failed; 0 ignored; 0 measured\n"
 
 
@@ -513,6 +518,25 @@ def test_a_run_of_real_tests_is_read_from_its_junit_report(
         ),
         (JEST, "npm", '  ●  process.exit called with "0"\n', "jest was ended"),
         (JEST, "npm", "PASS a.test.js\nTests:       1 passed, 1 total\n", ""),
+        (NODE_TEST, "npm", f"ok 1 - a.test.js\n  ---\n{TAP}", "tests of a.test.js were ended"),
+        (NODE_TEST, "npm", f"✔ a.test.js (7.1ms)\n{SPEC}", "tests of a.test.js were ended"),
+        (NODE_TEST, "npm", f"ok 1 - one\n{TAP}", ""),
+        (PLAIN_NODE, "npm", f"ok 1 - a.test.js\n{TAP}", ""),
+        (
+            NODE,
+            "npm",
+            f"# Subtest: c\n    # Subtest: one\n    ok 1 - one\n{TAP}",
+            "tests of c were",
+        ),
+        (NODE, "npm", f"# Subtest: c\n    # Subtest: d\n    ok 1 - d\nok 1 - c # SKIP\n{TAP}", ""),
+        (NODE, "npm", f"# Subtest: c\n[4,000 bytes left out]\n{TAP}", ""),
+        (NODE, "npm", f"▶ c\n  ✔ one (6.1ms)\n{SPEC}", "tests of c were ended"),
+        (NODE, "npm", f"▶ c\n  ✔ one (6.1ms)\n▶ c (8.1ms)\n\n{SPEC}", ""),
+        (NODE, "npm", f"▶ c\n  ✔ one (6.1ms)\n✔ c (8.1ms)\n{SPEC}", ""),
+        (NODE, "npm", "▶ builds\n", ""),
+        (MOCHA, "npm", "\n\n  Array\n    ✔ adds\n", "mocha was ended"),
+        (MOCHA, "npm", "\n\n  Array\n    ✔ adds\n\n\n  1 passing (3ms)\n", ""),
+        (MOCHA, "npm", "> a@1.0.0 test\n> mocha\n\n", ""),
     ],
 )
 def test_tests_that_an_exit_of_0_ended_are_not_green(

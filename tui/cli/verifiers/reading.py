@@ -77,6 +77,7 @@ _STEP = "its output may say what ended it, such as an exit in the code that is t
 _NONE = "put tests where their runner looks for them"
 _SKIPPED = "look for what skips them: a mark, or something that is missing here"
 _EXPECTED = re.compile(r"[1-9]\d* xfailed\b|expected failures=[1-9]")
+_DEFINES_TESTS = re.compile(r"^(?:test|it|describe|suite)(?:\.\w+)?\(", re.M)
 _REPORT_BYTES = 32 << 20
 _OUTPUT_CHARS = 2_000_000
 
@@ -124,13 +125,18 @@ class RunReader:
             if report.fault:
                 return report
             found = self._fault(output, [row for row in table()["fault"] if row.get("passed")])
-            if report.counts is None and not found.fault and self._row.get("tells"):
+            if report.counts is None and not found.fault and self._tells(output):
                 name = self._row["name"]
                 found = RunReport((), f"{name} was ended before it said which tests ran", _STEP)
             return self._whole(found, report, output)
         failed = told or read_output(output, self.formats, locate)
         found = self._judged(output, failed)
         return self._whole(replace(found, failed=tuple(failed)), report, output)
+
+    def _tells(self, output: str) -> bool:
+        """Whether it would have said how many tests ran, had it not been ended."""
+        tells = self._row.get("tells", False)
+        return bool(re.search(tells, output, re.M)) if isinstance(tells, str) else tells
 
     def _whole(self, found: RunReport, report: RunReport, output: str) -> RunReport:
         """What was found, with what the runner itself says of all tests."""
@@ -166,6 +172,10 @@ class RunReader:
         words = {name: value or "" for name, value in match.groupdict().items()}
         step, what = row.get("step", self._row.get("install", "")), words.get("tool", "")
         said = row["words"]
+        if file := words.get("unrun", ""):
+            words["unrun"] = path = self._project.locate(file)
+            if not path or not _DEFINES_TESTS.search(self._project.text(path)):
+                return None
         if module := words.get("module", ""):
             own = self._own_module(module)
             if own is None:
