@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -159,6 +160,42 @@ def test_a_report_of_jest_or_vitest_says_all() -> None:
     assert (broken.id, broken.message) == ("src/broken.test.js", "SyntaxError: Unexpected token")
     assert adds[:4] == ("sum > adds", "src/sum.test.js", 2, "expect(received).toBe(expected)")
     assert adds.id == "src/sum.test.js"
+
+
+@each(
+    "told, message, line",
+    [
+        (
+            "  ● Test suite failed to run\n\n    teardown broke\n\n    > 1 | afterAll(\n\n"
+            "      at Object.<anonymous> (src/b.test.js:3:21)\n",
+            "teardown broke",
+            2,
+        ),
+        ("", "", 0),
+        (
+            "  ● Test suite failed to run\n\n    Jest encountered an unexpected token\n\n"
+            "    SyntaxError: /home/ada/app/src/b.test.js: Missing semicolon. (1:17)\n",
+            "SyntaxError: /home/ada/app/src/b.test.js: Missing semicolon. (1:17)",
+            0,
+        ),
+    ],
+)
+def test_a_file_whose_hook_failed_is_a_failure_although_its_tests_passed(
+    told: str, message: str, line: int
+) -> None:
+    passed = [{"title": "ok", "status": "passed", "ancestorTitles": [], "failureMessages": []}]
+    file = {"name": f"{ROOT}src/b.test.js", "status": "failed", "message": told}
+    results = [{**file, "assertionResults": passed}]
+    report = read_jest(json.dumps({"testResults": results}).encode(), locate)
+    assert report is not None
+    assert report.counts == RunCounts(1, 1)
+    assert [one[:4] for one in report.failed] == [("src/b.test.js", "src/b.test.js", line, message)]
+
+
+def test_a_run_that_failed_says_so_although_all_its_tests_passed() -> None:
+    report = RunReport(counts=RunCounts(2))
+    assert ended_words(report, red=True) == "failed · 2 passed"
+    assert ended_words(RunReport((ONE,), counts=RunCounts(2, 1)), red=True) == "1 failed · 2 passed"
 
 
 def test_a_report_of_eslint_has_its_errors_and_no_warnings() -> None:

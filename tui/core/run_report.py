@@ -272,9 +272,9 @@ def read_jest(data: bytes, locate: Locate) -> RunReport | None:
     passed = failures = 0
     for file in found.test_results:
         path = locate(file.name)
-        if file.status == "failed" and not file.assertion_results:
+        if file.status == "failed" and "failed" not in (x.status for x in file.assertion_results):
             failures += 1
-            failed.append(FailedTest(path, path, 0, _line(file.message), file.message, path))
+            failed.append(_of_jest(path, file.message, locate))
         for one in file.assertion_results:
             passed += one.status == "passed"
             name = " > ".join((*one.ancestor_titles, one.title))
@@ -288,6 +288,14 @@ def read_jest(data: bytes, locate: Locate) -> RunReport | None:
                 failed.append(FailedTest(name, place or path, line, why, detail, path))
     counts = RunCounts(passed, failures, len(skipped))
     return RunReport(tuple(failed[:MOST_FAILED]), counts=counts, skipped=tuple(skipped))
+
+
+def _of_jest(path: str, told: str, locate: Locate) -> FailedTest:
+    """A file that could not be loaded, or a hook in it that failed."""
+    why = told.replace("● Test suite failed to run", "", 1)
+    line = _find_place(why, [_JEST_PLACE], locate)[1]
+    message = _group(_JEST_ERROR, why, "message") or _line(why)
+    return FailedTest(path, path, line, message, told[-_DETAIL_CHARS:], path)
 
 
 class _JestTest(Struct, rename="camel"):
@@ -309,7 +317,8 @@ class _JestReport(Struct, rename="camel"):
 
 
 _JEST = json_decoder(_JestReport)
-_JEST_PLACE = re.compile(r"[(\s](?:file://)?(?P<path>/[^\s():]+):(?P<line>\d+):\d+\)?$", re.M)
+_JEST_PLACE = re.compile(r"[(\s](?:file://)?(?P<path>[^\s():]+):(?P<line>\d+):\d+\)?$", re.M)
+_JEST_ERROR = re.compile(r"^\s*(?P<message>\w*Error: \S.*)", re.M)
 
 
 def read_eslint(data: bytes, locate: Locate) -> RunReport | None:
@@ -346,8 +355,11 @@ REPORTS = {"junit": read_junit, "jest": read_jest, "eslint": read_eslint}
 """Readers of reports, by the name of their kind."""
 
 
-def ended_words(report: RunReport) -> str:
-    """How a run ended, in brief: ``12 passed · 1 skipped · 2 failed before, too``."""
+def ended_words(report: RunReport, *, red: bool = False) -> str:
+    """How a run ended, in brief: ``12 passed · 1 skipped · 2 failed before, too``.
+
+    ``red``: it failed, whatever its report says.
+    """
     found = ["timed out"] if report.late else []
     counts = report.counts
     told = 0 if counts is None else counts.failed - len(report.known)
@@ -355,6 +367,7 @@ def ended_words(report: RunReport) -> str:
         problems = f"{count} {report.noun}{'' if count == 1 else 's'}"
         found.append(f"{count} failed" if report.noun == "test" else problems)
     if counts is not None:
+        found += ["failed"] if red and not found and not report.known else []
         for count, what in ((counts.passed, "passed"), (counts.skipped, "skipped")):
             found += [f"{count} {what}"] if count else []
     if report.known:

@@ -348,7 +348,7 @@ class Redoing:
                 ended = await self._alone(self._run_tests(hunk, command, ports.shadows()))
         result, report = ended
         verdict = verdict_of(result, report)
-        counts = "" if verdict == "error" else ended_words(report)
+        counts = "" if verdict == "error" else ended_words(report, red=verdict == "failed")
         words = counts or _VERDICTS.get(verdict, "nothing could be judged")
         sign = RED if verdict in ("failed", "timeout") else ""
         self._say(hunk, f"{REDONE}{old.id} · {sign}{words}")

@@ -288,7 +288,7 @@ class RunNarrator:
             lines.append(f"{how}: {brief(self._block.title)}")
         ended = self._block.state != "open"
         report = self._block.report if ended else None
-        told = report_lines(report)
+        told = report_lines(report, red=self._block.state == "failed")
         ground = [f"This ran with {report.ground}."] if report and report.ground else []
         ground += [f"This ran without {report.left_out}."] if report and report.left_out else []
         if self._pace.outputs:
@@ -361,7 +361,7 @@ def output_lines(text: str) -> list[str]:
     return [head, *verbatim(map(_clipped, lines[-TAIL:]))]
 
 
-def report_lines(report: RunReport | None) -> list[str]:
+def report_lines(report: RunReport | None, *, red: bool) -> list[str]:
     """The failed tests, or why there was no verdict."""
     if report is None or not (report.fault or report.failed or ended_words(report)):
         return []
@@ -373,7 +373,7 @@ def report_lines(report: RunReport | None) -> list[str]:
         ]
     failed = report.failed or report.known
     if not failed:
-        return [f"{ended_words(report)}."]
+        return [f"{ended_words(report, red=red)}."]
     words = " failed" if report.noun == "test" else ""
     words += "" if report.failed else " before, too"
     lines = [f"{counted(len(failed), report.noun)}{words}:"]

@@ -547,3 +547,28 @@ def test_tests_that_an_exit_of_0_ended_are_not_green(
     assert command.reader is not None
     found = command.reader(output, True).fault
     assert fault in found if fault else not found
+
+
+def test_what_only_the_output_of_vitest_says_is_told(made: Made) -> None:
+    """Its report has no word of hooks that failed, nor of an error outside of a test."""
+    files = {"package.json": package("vitest run"), "a.test.js": "", "b.test.js": ""}
+    command = made(files, "npm")
+    assert command is not None
+    assert command.reader is not None
+    test = {"title": "t", "status": "failed", "ancestorTitles": [], "failureMessages": ["no"]}
+    tests = [test, {**test, "title": "u", "status": "skipped"}]
+    results = [
+        {"name": "a.test.js", "status": "failed", "message": "", "assertionResults": tests},
+        {"name": "b.test.js", "status": "failed", "message": "", "assertionResults": tests[1:]},
+    ]
+    Path(command.report_file).write_text(json.dumps({"testResults": results}))
+    output = (
+        " FAIL  a.test.js > t\nno\n\n FAIL  b.test.js > s\nError: setup broke\n ❯ b.test.js:2:42\n"
+        "⎯⎯⎯⎯⎯⎯ Unhandled Errors ⎯⎯⎯⎯⎯⎯\n\nVitest caught 1 unhandled error.\n\n"
+        "⎯⎯⎯⎯⎯ Uncaught Exception ⎯⎯⎯⎯⎯\nError: boom\n ❯ Timeout._onTimeout a.test.js:3:39\n"
+    )
+    assert [one[:4] for one in command.reader(output, False).failed] == [
+        ("t", "a.test.js", 0, "no"),
+        ("b.test.js > s", "b.test.js", 1, "Error: setup broke"),
+        ("Uncaught Exception", "a.test.js", 2, "Error: boom"),
+    ]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -118,6 +118,8 @@ class RunReader:
             counts = read_counts(output, self.formats)
             report = replace(report or RunReport(), counts=counts)
         told = list(report.failed)
+        if not passed and self._row.get("lacks"):
+            told = _filled_up(told, read_output(output, self.formats, locate))
         if passed and report.counts is None:
             certain = [one for one in self.formats if one.certain]
             told = told or read_output(output, certain, locate)
@@ -220,6 +222,19 @@ class RunReader:
         except tomllib.TOMLDecodeError:
             return False
         return bool(named.search(text)) and not any(named.match(str(one)) for one in needed)
+
+
+def _filled_up(told: Sequence[FailedTest], said: Sequence[FailedTest]) -> list[FailedTest]:
+    """The tests of a report, with what only the output says: hooks of suites, stray errors.
+
+    There a test's name has that of its file before it. A file that failed for one of these is
+    replaced by it.
+    """
+    known = {one.name if one.name == one.path else f"{one.path} > {one.name}" for one in told}
+    more = [one for one in said if one.name not in known]
+    paths = {one.path for one in more}
+    kept = [one for one in told if one.message or one.name != one.path or one.path not in paths]
+    return kept + [one._replace(id=one.path) for one in more]
 
 
 def filled(text: str, words: Mapping[str, str]) -> str:

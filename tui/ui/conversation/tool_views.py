@@ -446,7 +446,8 @@ class RunView(BlockView):
         report = self.block.report
         if report is not None and report.fault:
             return "! no verdict" if report.is_empty else "! could not run", "warning"
-        if report is not None and self.block.state == "failed" and (words := ended_words(report)):
+        red = self.block.state == "failed"
+        if report is not None and red and (words := ended_words(report, red=True)):
             return f"✗ {words}", "error"
         if report is not None and report.found:
             return f"→ {report.found}", "accent"
