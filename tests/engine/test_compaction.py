@@ -273,6 +273,22 @@ async def test_of_a_summary_that_is_cut_or_repeats_itself_the_whole_lines_are_ta
         assert notes(place)[-1].endswith(f"not all of what was said in prose: {why}")
 
 
+async def test_a_part_whose_summary_is_cut_does_not_take_the_next_one_with_it() -> None:
+    place = world(9_000)
+    await turn(place, "make the cache safe", LONG + "the key is blue")
+    await turn(place, "now the index", LONG + LONG)
+    asked = 0
+    while lane(place).busy:
+        asked += 1
+        SteppedRehearsal(lane(place)).answers(f"- fact {asked}\n" + "- again\n" * 4)
+        await settle()
+    assert asked > 1
+    assert "the key is blue" in texts(lane(place).requests[-1])[0]
+    text = place.session.compaction().text
+    assert all(f"- fact {number}\n" in text for number in range(1, asked + 1))
+    assert "not all of what was said in prose: the model repeated itself" in "\n".join(notes(place))
+
+
 async def test_before_an_answer_has_come_to_its_end_nothing_is_compacted() -> None:
     place = world()
     place.session.submit(intents.Compact())

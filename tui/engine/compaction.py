@@ -466,11 +466,12 @@ class Compaction:
         for part in _parts(pieces, max(chars - len(earlier), chars // 2)):
             said, fault = await self._answer(spec, request_text(part, self._prose, wish), words)
             refused = fault_of(said)
-            self._fault = fault or refused
-            if not refused:
-                whole = added(self._prose, said) if fault else said
-                self._prose = whole.strip()[: int(chars * _PROSE)]
-            if self._fault:
+            self._fault = self._fault or fault or refused
+            if refused:
+                return
+            whole = added(self._prose, said) if fault else said
+            self._prose = whole.strip()[: int(chars * _PROSE)]
+            if fault == _LATE:
                 return
 
     def _writer(self, chars: int) -> RoleSpec | None:
