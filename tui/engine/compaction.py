@@ -32,6 +32,7 @@ from tui.core.document.hunk import Decision, Hunk
 from tui.core.document.line_notes import Note
 from tui.core.document.report import HunkAccount, hunk_words, row_words, shown
 from tui.core.files import first_of
+from tui.core.inert_text import PROSE, inert
 from tui.core.instructions import MAP_TITLE
 from tui.core.run_report import FailedTest
 from tui.core.steps import Work, finished
@@ -506,7 +507,8 @@ class Compaction:
         finally:
             if wire.busy:
                 wire.interrupt()
-        return answer.written.whole() if fault else "".join(answer.said), fault
+        said = answer.written.whole() if fault else "".join(answer.said)
+        return inert(said, PROSE), fault  # the user's editor shows it, too
 
     def _pay(self, spec: RoleSpec, response: Mapping[str, object]) -> None:
         """It costs what any answer does: the session's, not the turn's."""
