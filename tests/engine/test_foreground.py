@@ -74,6 +74,9 @@ async def test_switching_mid_stream_hands_the_instruction_over() -> None:
     world.session.submit(intents.Switch("deep"))
     assert world.session.status.role == "deep"
     assert world.wire.interrupts == 1
+    stop, switch = notes(world)
+    assert stop.startswith("stopped after ~6 tokens")
+    assert switch == "switched to deep: slow-1"
     model.interrupted()
     other = world.wires["other"]
     request = await other.request(1)

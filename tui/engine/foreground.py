@@ -284,10 +284,13 @@ class Foreground:
         if first := self._backlog.first():
             self._begin(first)
 
-    def interrupt(self, esc: intents.Interrupt | None = None) -> None:
+    def interrupt(
+        self, esc: intents.Interrupt | None = None, then: Callable[[], None] = lambda: None
+    ) -> None:
         """Freeze at this character, then tell the wire; synchronous from end to end.
 
-        ``esc``: the user wants a rest, so nothing follows by itself.
+        ``esc``: the user wants a rest, so nothing follows by itself. ``then`` says why, behind
+        how much had come.
         """
         if esc is not None:
             self._handover = ""
@@ -307,6 +310,7 @@ class Foreground:
         self._stop_note = state.add(
             Block(BlockKind.NOTE, turn.request.number), self._status.stopped
         )
+        then()
         state.metered()
         state.restated()
         turn.stop()
@@ -446,13 +450,18 @@ class Foreground:
         """Another model answers from now on; what streams is handed over to it."""
         forget_served(self._status)
         self._connections.describe(spec)
-        self._services.state.note(self._number, words)
-        requests = self._services.requests
-        requests.attachments.images.settle(spec, requests.history)
+
+        def say() -> None:
+            self._services.state.note(self._number, words)
+            requests = self._services.requests
+            requests.attachments.images.settle(spec, requests.history)
+
         turn = self._turn
         if turn is not None and not turn.stopped:
             self._handover = turn.request.text
-            self.interrupt()
+            self.interrupt(then=say)
+        else:
+            say()
 
     def _forget(self) -> None:
         """A new conversation: at once, or when the lane is free."""
