@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 import subprocess
 import threading
 import venv
@@ -382,6 +383,61 @@ async def test_a_start_that_makes_none_clears_them_too(house: House) -> None:
     clear_shadows(house.state)
     assert not (house.state / "shadows/left").exists()
     assert await house.says(shadow, "cat a.txt") == "shadow\n"
+
+
+def left_behind(house: House) -> Path:
+    """A folder of a killed start, with a file that a command left."""
+    left = house.state / "shadows/left/1/copy"
+    (left / "sealed").mkdir(parents=True)
+    (left / "sealed/file").write_text("x\n")
+    return left
+
+
+def test_what_a_command_sealed_goes_too(house: House) -> None:
+    left = left_behind(house)
+    sealing = ["chattr", "+i", str(left / "sealed")]
+    if not shutil.which("chattr") or subprocess.run(sealing, capture_output=True).returncode:
+        pytest.skip("no file can be sealed here")
+    (left / "bare").mkdir()
+    (left / "bare/file").write_text("x\n")
+    (left / "bare").chmod(0)
+    clear_shadows(house.state)
+    assert not (house.state / "shadows/left").exists()
+
+
+def test_nothing_is_removed_through_a_mount(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A command may have had another file system seen in its copy: its files are none of ours."""
+    left, mounts = left_behind(house), house.state / "mountinfo"
+    monkeypatch.setattr("tui.effects.shadow.overlay._MOUNTS", mounts)
+    seen = str(left / "sealed").replace("\\", r"\134").replace(" ", r"\040")
+    mounts.write_text(
+        f"36 35 98:0 / / rw - ext4 /dev/sda1 rw\n37 36 0:45 / {seen} rw - fuse x rw\n"
+    )
+    clear_shadows(house.state)
+    assert (left / "sealed/file").exists()
+    mounts.write_text("36 35 98:0 / / rw - ext4 /dev/sda1 rw\n")
+    clear_shadows(house.state)
+    assert not left.exists()
+
+
+async def test_a_copy_is_not_cleaned_through_a_mount(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    house = House(tmp_path, "copy")
+    shadow = await house.make()
+    mounts = tmp_path / "mountinfo"
+    monkeypatch.setattr("tui.effects.shadow.overlay._MOUNTS", mounts)
+    mounting = (
+        f'mkdir seen; echo mine >seen/file; echo "37 36 0:45 / $PWD/seen rw -" >{mounts}; pwd'
+    )
+    _, folder = await house.run(shadow, mounting)
+    result, _ = await house.run(shadow, "true")
+    assert "something is mounted in" in result.error
+    theirs = Path(folder.strip()) / "seen/file"
+    assert await asyncio.to_thread(theirs.exists)
+    await asyncio.to_thread(mounts.write_text, "")
+    assert await house.says(shadow, "ls") == "a.txt\nbelow\n"
+    await house.shadows.close()
 
 
 @pytest.mark.parametrize("kind", ["overlay", "bound", "copy"])

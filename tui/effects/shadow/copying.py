@@ -38,6 +38,7 @@ from tui.effects.shadow.overlay import (
     clear,
     git_folder,
     is_cache,
+    is_mounted_in,
     make_like,
     outermost_cache,
     written_below,
@@ -232,6 +233,8 @@ class CopyShadow:
         """It is told what happens in all folders of the copy but caches."""
         self._unwatched = [""]
         """Those that were made since the last command, of which it is not told yet."""
+        self._has_mount = False
+        """A command left something mounted in it, which was not cleaned therefore."""
         self._lock = threading.Lock()
         self._cleaning: threading.Thread | None = None
         """Takes out what the last command left; the next one waits for it."""
@@ -251,6 +254,11 @@ class CopyShadow:
             raise OSError("another command runs in this copy of the workspace")
         try:
             self.settle()
+            if is_mounted_in(self._copy):
+                raise OSError(f"something is mounted in {self._copy}: unmount it")
+            if self._has_mount:
+                self._has_mount = False
+                self._clean(caches_stay=False)
             found = self._source.look()
             self._bring(found)
         except BaseException:
@@ -427,6 +435,9 @@ class CopyShadow:
 
     def _clean(self, *, caches_stay: bool) -> None:
         """Forget what a command changed, and remove what it made, but for caches."""
+        if is_mounted_in(self._copy):
+            self._has_mount = True
+            return  # the next command is told
         written = self._watch.written(self._is_kept)
         if written is not None and self._watched and caches_stay:
             with contextlib.suppress(OSError):

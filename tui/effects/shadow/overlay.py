@@ -374,17 +374,37 @@ def outermost_cache(path: str, caches: Sequence[str]) -> str:
     return next((top for top in (*tops, path) if is_cache(top, caches)), "")
 
 
+_MOUNTS = Path("/proc/self/mountinfo")
+_ESCAPES = str.maketrans({"\\": r"\134", " ": r"\040", "\t": r"\011", "\n": r"\012"})
+"""How it writes what would part its words."""
+
+
+def is_mounted_in(folder: Path) -> bool:
+    """Whether another file system is seen there: its files are none of a command's own."""
+    top = os.path.realpath(folder).translate(_ESCAPES)
+    found: list[bytes] = []
+    with contextlib.suppress(OSError):  # not Linux
+        found = _MOUNTS.read_bytes().splitlines()
+    places = (line.split(b" ", 5)[4] for line in found if line.count(b" ") > 4)
+    return any((place + b"/").startswith(os.fsencode(f"{top}/")) for place in places)
+
+
 def clear(path: Path) -> None:
-    """Remove what is there, a folder with all in it, whatever a command made of it."""
+    """Remove what is there, a folder with all in it, whatever a command made of it.
+
+    A folder in which something is mounted stays.
+    """
     if os.path.islink(path) or not os.path.isdir(path):
         with contextlib.suppress(FileNotFoundError, NotADirectoryError):
             path.unlink()
+        return
+    if is_mounted_in(path):
         return
     with contextlib.suppress(OSError):
         os.chmod(path / "work" / "work", 0o700)  # the kernel's own has no rights
     with contextlib.suppress(OSError, RecursionError):
         shutil.rmtree(path)
     if os.path.lexists(path):
-        for argv in (("chmod", "-R", "u+rwX"), ("rm", "-rf")):
+        for argv in (("chattr", "-Rf", "-ia"), ("chmod", "-R", "u+rwX"), ("rm", "-rf")):
             with contextlib.suppress(OSError):
                 subprocess.run((*argv, "--", path), capture_output=True, check=False)
