@@ -10,6 +10,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.engine.test_project import Own
 from tests.engine.test_recording import Memory
 from tests.support.fakes import FakeWire, World, settle
@@ -24,7 +26,7 @@ from tui.core.wire.events import ErrorEvent, Incomplete
 from tui.effects.store import reading
 from tui.effects.store.database import Database
 from tui.effects.store.writing import StoreWriter
-from tui.engine import intents
+from tui.engine import compaction, intents
 from tui.engine.compaction import LANE
 from tui.engine.ports import RoleSpec, RunResult, VerifyCommand
 from tui.engine.resuming import Resumption
@@ -93,6 +95,19 @@ async def test_before_the_window_is_full_a_summary_takes_the_place_of_the_first_
     servers_own = {"context_management", "truncation"}
     assert not any(servers_own & one.keys() for one in place.wire.requests)
     assert "/compact show shows it" in notes(place)[-1]
+
+
+async def test_a_prompt_that_waits_for_a_summary_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compaction, "SOON_S", 0.0)
+    place = world(9_000)
+    await turn(place, "make the cache safe", LONG + LONG)
+    await turn(place, "now the index")
+    place.session.submit(intents.Prompt("go on"))
+    await settle()
+    assert notes(place) == ["the request waits for a summary of what was said first, at most 60 s"]
+    place.session.submit(intents.Interrupt())
+    await settle()
+    assert place.session.status.unsent == "go on"
 
 
 async def test_at_three_quarters_it_says_what_will_happen() -> None:

@@ -69,6 +69,8 @@ _PROSE = 0.2
 _MOST_WORDS = 900
 WAIT_S = 60.0
 """So long a request waits for a summary that is being written."""
+SOON_S = 1.0
+"""A wait that is longer is explained."""
 GRACE_S = 1.0
 """So long after that, for what there is of it."""
 _LATE = "no answer came in time"
@@ -178,9 +180,9 @@ class Compaction:
         if not self.is_due(spec, prompt):
             return
         self._is_stale()
-        await self._written()
+        await self._written(says=True)
         await self._begin_ahead()  # what came since the last summary, if there is so much
-        await self._written()
+        await self._written(says=True)
         await self._take_effect(spec, prompt)
 
     async def recall(self, asked: Recollection) -> str:
@@ -439,10 +441,16 @@ class Compaction:
         self._job = self._supervisor.start(self._write(said, earlier, wish), "the summary")
         return True
 
-    async def _written(self) -> None:
-        """Wait for the summary that is being written, but not for ever."""
+    async def _written(self, *, says: bool = False) -> None:
+        """Wait for the summary that is being written, but not for ever.
+
+        ``says``: a request waits for it, and so does the user, who is told why.
+        """
         if (job := self._job) is None:
             return
+        if says and (await asyncio.wait([job], timeout=SOON_S))[1]:
+            what = "the request waits for a summary of what was said first"
+            self._state.note(self._requests.history.turn, f"{what}, at most {WAIT_S:.0f} s")
         _, late = await asyncio.wait([job], timeout=WAIT_S)
         if late:
             self._enough()
