@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.fault_stand import FINE, stand
+from tests.support.fault_stand import FINE, NEXT, stand
 from tests.support.nasty_server import Nasty, Refusal, nasty
 from tests.support.nasty_steps import Close, Ending, Fin, Reset, Step
-from tests.support.server_words import created, spoken, turn
+from tests.support.server_words import created, error, spoken, turn
 from tests.support.tables import each
 from tui.core.conversation import BlockKind
+from tui.core.wire.endpoint_facts import Capabilities
 from tui.engine import intents
 
 ALWAYS = 50
@@ -54,6 +55,57 @@ async def test_where_there_is_no_websocket_http_is_used_at_once(status: int) -> 
         await at.seat.ask("again")
         assert (at.whole, server.upgrades) == (["fine", "more"], 1)
         assert relay.faults == []
+
+
+@each("status", [500, 503, 529])
+async def test_a_server_that_fails_at_upgrades_is_asked_by_http_at_once(status: int) -> None:
+    server, relay = Nasty([FINE], refusals=[Refusal(status)] * ALWAYS), Nasty([FINE])
+    async with nasty(relay) as other, stand(server, other=other) as at:
+        await at.seat.ask("go")
+        assert (at.whole, at.troubles, at.waits) == (["fine"], [], [])
+        assert (server.upgrades, len(relay.requests)) == (1, 1)
+        assert (at.session.status.transport, at.capabilities.websocket) == ("http", None)
+        relay.script = [FINE, NEXT]
+        await at.seat.ask("again")
+        assert (server.upgrades, relay.faults) == (1, [])
+
+
+async def test_a_server_that_is_down_for_a_moment_is_waited_for_both_ways() -> None:
+    down: Step = error(503, "http_503", "it restarts")
+    server, relay = Nasty([FINE], refusals=[Refusal(503)] * 3, echo=True), Nasty([[down]])
+    async with nasty(relay) as other, stand(server, other=other) as at:
+        await at.seat.ask("go")
+        assert (at.whole, at.troubles) == (["fine"], [])
+        assert (server.upgrades, len(relay.requests)) == (4, 3)
+        assert (at.session.status.transport, at.capabilities.websocket) == ("websocket", True)
+        await at.goes_on()
+
+
+async def test_one_that_stays_down_is_given_up_after_as_many_tries() -> None:
+    down: Step = error(503, "http_503", "it restarts")
+    server, relay = Nasty([FINE], refusals=[Refusal(503)] * ALWAYS, echo=True), Nasty([[down]])
+    async with nasty(relay) as other, stand(server, other=other) as at:
+        await at.seat.ask("go")
+        assert (at.session.status.outcome, len(at.troubles)) == ("failed", 1)
+        assert (server.upgrades, len(relay.requests)) == (6, 6)
+        assert sum(at.waits) == pytest.approx(6.2)
+        server.refusals.clear()
+        await at.goes_on()
+        assert at.session.status.transport == "websocket"
+
+
+async def test_one_that_took_a_websocket_before_is_waited_for_there() -> None:
+    server, relay = Nasty([FINE], refusals=[Refusal(503)] * 3, echo=True), Nasty([FINE])
+    known = Capabilities(websocket=True)
+    async with nasty(relay) as other, stand(server, other=other, capabilities=known) as at:
+        await at.seat.ask("go")
+        assert (at.whole, at.troubles) == (["fine"], [])
+        assert (server.upgrades, relay.requests) == (4, [])
+        server.script = [*[[] for _ in server.inputs], [Reset()]]
+        server.refusals += [Refusal(503)] * ALWAYS
+        await at.seat.ask("and then")
+        assert at.session.status.transport == "http"
+        assert known.websocket is None
 
 
 @each("status", [429, 503])

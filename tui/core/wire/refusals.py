@@ -85,7 +85,9 @@ def refusal(
     error = EndpointError(
         f"{where} answered HTTP {status}: {advice}.{said}",
         transient=status in _PASSING or (status >= 500 and status != HTTPStatus.NOT_IMPLEMENTED),
-        http_may_work=status not in _PASSING and (status < 500 or status in NO_WEBSOCKET),
+        # who says when to come back is asked then; any other 5xx may be all it knows of upgrades
+        http_may_work=status in NO_WEBSOCKET
+        or (status not in _PASSING and (status < 500 or wait_s is None)),
         retry_after_s=wait_s,
     )
     error.cause = f"{where} answered HTTP {status}{saying}"

@@ -300,17 +300,26 @@ class TransportChoice:
         """The server does not take a WebSocket, it said so in this run."""
         self._known, self._relay, self._attempt = known, relay, attempt
         self._first_s = self._wait_s = options.probe_s
+        self._once = False
         self._worked_at: float | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._task: asyncio.Task[None] | None = None
 
-    def fall_back(self) -> bool:
-        """Take HTTP from the next `EndpointLane.open` on; False: that cannot be, or is so."""
+    def fall_back(self, *, once: bool = False) -> bool:
+        """Take HTTP from the next `EndpointLane.open` on; False: that cannot be, or is so.
+
+        ``once``: the WebSocket may be back any moment: it is first again if HTTP fails, too.
+        """
         if not self._relay or self.transport == "http" or not self._auto:
             return False
-        self.transport = "http"
+        self.transport, self._once = "http", once
         self.used()
         return True
+
+    def tried(self) -> None:
+        """What was asked by this transport failed: see `fall_back`."""
+        if self._once:
+            self.come_back()
 
     def come_back(self) -> None:
         """Take the WebSocket from the next `EndpointLane.open` on, unless it was refused.

@@ -246,6 +246,7 @@ class EndpointLane:
 
     def drop(self) -> None:
         """Leave the socket at once: it is aborted, unless other lanes are busy on it."""
+        self._endpoint.transport_choice.tried()
         link = self.link
         if link is None:
             if self._moving is not None:
@@ -261,7 +262,7 @@ class EndpointLane:
 
     def fall_back(self) -> bool:
         """Use HTTP+SSE from the next `open` on; False if there is no such way or it is in use."""
-        return self._endpoint.transport_choice.fall_back()
+        return self._endpoint.fall_back()
 
     def come_back(self) -> None:
         """Use the WebSocket from the next `open` on, unless it was refused: HTTP+SSE failed too."""
@@ -404,6 +405,13 @@ class Endpoint:
         endings = [ending for link in tuple(self._links) if (ending := link.close("closed"))]
         await asyncio.gather(*endings, *self._dials.values(), return_exceptions=True)
         await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    def fall_back(self) -> bool:
+        """See `EndpointLane.fall_back`: that WebSockets work there is not known any more."""
+        took = self.transport_choice.fall_back()
+        if took and self.capabilities.websocket:
+            self._learn_websocket(None)
+        return took
 
     async def release(self, lane: EndpointLane) -> None:
         """Let go of a lane that is closed for good, and of what nobody uses any more."""
@@ -551,11 +559,14 @@ class Endpoint:
             try:
                 return await self._connected("websocket")
             except EndpointError as error:
-                refused = error.http_may_work and not error.transient
-                if not refused or not self.transport_choice.fall_back():
+                # a server that took one before is down for a moment
+                waits = error.transient and self.capabilities.websocket is True
+                choice = self.transport_choice
+                if waits or not error.http_may_work or not choice.fall_back(once=error.transient):
                     raise
-                self.transport_choice.refused = True
-                self._learn_websocket(False)
+                if not error.transient:
+                    choice.refused = True
+                    self._learn_websocket(False)
         assert self.fallback is not None
         return await self._connected("http")
 
@@ -587,7 +598,7 @@ class Endpoint:
         if news and link.transport == "websocket":
             self.on_learnt(self.capabilities)
 
-    def _learn_websocket(self, works: bool) -> None:
+    def _learn_websocket(self, works: bool | None) -> None:
         if self.capabilities.websocket is not works:
             self.capabilities.websocket = works
             self.on_learnt(self.capabilities)
