@@ -14,6 +14,7 @@ from tui.core.typed_data import typed
 from tui.core.wire.address import Address
 from tui.core.wire.refusals import UNUSABLE
 from tui.core.wire.request_fields import unsaid, would_miss
+from tui.toml_tables import in_words
 
 MOST_READ_CHARS = 2**18
 """Of a call's arguments: longer ones are not read to find out whether they are JSON."""
@@ -80,7 +81,9 @@ def read_options(options: Mapping[str, Any], kind: type[T], name: str = "") -> T
         return typed(dict(options), kind)
     except msgspec.ValidationError as error:
         which = f"the endpoint {name!r}" if name else "this endpoint"
-        words = f"An option of {which} is wrong: {error}."
+        what, _, place = str(error).partition(" - at ")
+        option = place.strip("`$.").partition("[")[0]
+        words = f"The option {option!r} of {which}: {in_words(what)}."
         raise Refused(400, "invalid_endpoint", words) from error
 
 
