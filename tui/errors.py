@@ -7,7 +7,7 @@
     ├── SettingsError          exit 2: a TOML file is broken (file, line, what)
     ├── EndpointError          exit 3: a server cannot be reached or is not one
     │   ├── NoAnswer           exit 3: nobody answered in time
-    │   └── KeyRefused         exit 3: the server refused the key (HTTP 401, an API's 403)
+    │   └── KeyRefused         exit 3: the server refused the key (HTTP 401, or a 403 about it)
     ├── WireError              the socket broke or the server broke the protocol
     ├── EditRefused            an edit was not applied, with the reason in words
     │   └── ImageRefused       an image cannot be sent, and so the prompt waits
@@ -80,7 +80,7 @@ class NoAnswer(EndpointError):
 
 
 class KeyRefused(EndpointError):
-    """The server refused the key on the upgrade (HTTP 401, an API's 403)."""
+    """The server refused the key on the upgrade (HTTP 401, or a 403 about it)."""
 
 
 class WireError(DuettoError):

@@ -54,11 +54,30 @@ def test_remedies(event: ErrorEvent | Failed, action: str, free: bool) -> None:
     assert not remedy.unreachable or action == "give up"
 
 
-@each("status, code, what", [(401, "", KEY_REFUSED), (403, "", KEY_REFUSED), (403, BLOCKED, "")])
-def test_only_an_error_of_an_api_is_about_the_key(status: int, code: str, what: str) -> None:
-    remedy = tries().failed(ErrorEvent(status, code, "No."))
-    assert remedy.action == "give up"
-    assert remedy.what == (what or "The request was not let through")
+FORBIDDEN = "The server refused the request"
+LIMITED = "The account has no credit left"
+
+
+@each(
+    "status, code, words, what",
+    [
+        (401, "", "No.", KEY_REFUSED),
+        (403, "", "", KEY_REFUSED),
+        (403, "permission_error", "Your API key may not use this.", KEY_REFUSED),
+        (403, "authentication_error", "No.", KEY_REFUSED),
+        (403, "", "Not authenticated", KEY_REFUSED),
+        (403, BLOCKED, "No API key was seen.", "The request was not let through"),
+        (403, "", "No.", FORBIDDEN),
+        (403, "permission_error", "Your region is not supported.", FORBIDDEN),
+        (403, "model_not_found", "Project p has no access to m.", "There is no such model"),
+        (403, "insufficient_quota", "Nothing is left.", LIMITED),
+    ],
+)
+def test_a_403_is_told_by_its_own_words(status: int, code: str, words: str, what: str) -> None:
+    remedy = tries().failed(ErrorEvent(status, code, words))
+    assert (remedy.action, remedy.what) == ("give up", what)
+    assert words in remedy.why
+    assert remedy.next_step
 
 
 LIMIT = ErrorEvent(400, "websocket_connection_limit_reached", "60 minutes")

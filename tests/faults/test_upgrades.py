@@ -16,9 +16,8 @@ from tui.engine import intents
 ALWAYS = 50
 
 
-@each("status", [401, 403])
-async def test_a_refused_key_is_told_at_once(status: int) -> None:
-    server = Nasty([FINE], refusals=[Refusal(status)] * ALWAYS)
+async def test_a_refused_key_is_told_at_once() -> None:
+    server = Nasty([FINE], refusals=[Refusal(401)] * ALWAYS)
     async with nasty(Nasty([FINE])) as other, stand(server, other=other) as at:
         await at.seat.ask("go")
         assert (at.session.status.outcome, server.upgrades) == ("failed", 1)
@@ -42,7 +41,7 @@ async def test_without_another_way_a_refusal_is_told(status: int) -> None:
         await at.goes_on()
 
 
-@each("status", [200, 204, 302, 400, 404, 405, 422, 426, 501])
+@each("status", [200, 204, 302, 400, 403, 404, 405, 422, 426, 501])
 async def test_where_there_is_no_websocket_http_is_used_at_once(status: int) -> None:
     server, relay = Nasty([FINE], refusals=[Refusal(status)] * ALWAYS), Nasty([FINE])
     async with nasty(relay) as other, stand(server, other=other) as at:

@@ -10,7 +10,14 @@ from msgspec.structs import replace
 
 from tui.core.wire.events import ErrorEvent, Failed
 from tui.core.wire.rate_limits import wait_words
-from tui.core.wire.refusals import BLOCKED, HOPELESS_CLOSES, MOST_TRIES, UNREACHED, UNUSABLE
+from tui.core.wire.refusals import (
+    BLOCKED,
+    HOPELESS_CLOSES,
+    MOST_TRIES,
+    UNREACHED,
+    UNUSABLE,
+    is_of_key,
+)
 from tui.engine.notices import Trouble
 from tui.errors import DuettoError, EndpointError, KeyRefused, NoAnswer
 
@@ -50,6 +57,9 @@ _ADVICE = {
     "unknown_endpoint": _SET_UP,
     "unknown_endpoint_kind": _SET_UP,
 }
+_FORBIDDEN = Advice(
+    "The server refused the request", "check what the key may use, or choose another model"
+)
 _CREDIT = Advice("The account has no credit left", "add some, or switch to the other model")
 _NO_CREDIT = frozenset(
     {"insufficient_quota", "billing_hard_limit_reached", "insufficient_credits", "payment_required"}
@@ -216,7 +226,7 @@ class Tries:
         self._freed.discard(NOT_FOUND)
         status = event.status if isinstance(event, ErrorEvent) else None
         of_key = event.code in ("invalid_api_key", "authentication_error")
-        if of_key or (status in (401, 403) and event.code != BLOCKED):
+        if of_key or status == 401 or (status == 403 and _names_key(event)):
             return _key_refused(why)
         if event.code == UNREACHED:
             step = "is it running, and is its address right? duetto doctor checks"
@@ -285,10 +295,16 @@ def not_reached(error: DuettoError) -> Trouble:
     return Trouble(what, str(error), step, retryable=True, severity="warning", unreachable=True)
 
 
+def _names_key(event: ErrorEvent | Failed) -> bool:
+    return event.code != BLOCKED and is_of_key(f"{event.code} {event.message}" * bool(event.message))
+
+
 def _lost_way(remedy: Remedy, event: ErrorEvent | Failed) -> Remedy:
     """What the user can do where no retry helps."""
     code = "payment_required" if isinstance(event, ErrorEvent) and event.status == 402 else ""
     known = advice(code or event.code)
+    if not known.next_step and isinstance(event, ErrorEvent) and event.status == 403:
+        known = _FORBIDDEN
     if known.next_step:
         what = known.what or remedy.what
         return replace(remedy, what=what, next_step=known.next_step, retryable=False)

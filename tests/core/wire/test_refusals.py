@@ -56,6 +56,14 @@ def test_a_403_with_words_of_no_api_is_not_about_the_key(where: Address, body: b
     assert ('saying "Corporate Proxy"' in str(error)) == bool(body)
 
 
+@each("words", ["Your country is not supported", "Forbidden"])
+def test_a_403_of_an_api_that_names_no_key_is_told_by_its_words(words: str) -> None:
+    error = refusal(ADDRESS, 403, f'{{"error":{{"message":"{words}"}}}}'.encode(), {})
+    assert not isinstance(error, KeyRefused)
+    assert error.http_may_work
+    assert str(error).endswith(f'refused the request (HTTP 403). It says: "{words}"')
+
+
 @each(
     "status, words",
     [

@@ -22,9 +22,10 @@ import msgspec
 from msgspec import Struct
 
 from tui.bridge.endpoints.base import Broken, ModelFacts, Refused, Target
-from tui.bridge.upstream.errors import excerpt
+from tui.bridge.upstream.errors import error_in, excerpt
+from tui.bridge.upstream.sse import value_of
 from tui.core.wire.address import Address, checked, is_loopback
-from tui.core.wire.refusals import BLOCKED, blocked
+from tui.core.wire.refusals import BLOCKED, blocked, is_of_key, without_secrets
 from tui.errors import EndpointError
 
 MOST_MODELS = 5000
@@ -255,7 +256,7 @@ class ServerQueries:
         except TimeoutError:
             raise Broken(f"{self.host} did not answer within {deadline_s:.0f} s.") from None
         if not 200 <= fetched.status < 300:
-            raise _refused(self.host, fetched, self.target.spec.key_env)
+            raise _refused(self.host, fetched, self.target)
         try:
             return msgspec.json.decode(fetched.body)
         except (msgspec.DecodeError, UnicodeError, RecursionError):
@@ -287,12 +288,19 @@ def _checked(target: Target) -> Address:
     return target.address
 
 
-def _refused(host: str, fetched: Fetched, variable: str) -> Refused:
+def _refused(host: str, fetched: Fetched, target: Target) -> Refused:
     """Why there is no list, in words."""
     status = fetched.status
     if status == 403 and not fetched.body.lstrip().startswith(b"{"):
         return Refused(status, BLOCKED, blocked(host, excerpt(fetched.body)))
+    if status == 403 and not is_of_key(fetched.body.decode("utf-8", "replace")):
+        with contextlib.suppress(Broken, ValueError):
+            value = value_of(fetched.body)
+            words = error_in(value).message if isinstance(value, dict) else ""
+            words = without_secrets(words, target.address)[:_MOST_CHARS]
+            return Refused(status, "http_403", f"{host} refused the list of its models: {words}")
     if status in (401, 403):
+        variable = target.spec.key_env
         where = f"check {variable}" if variable else "name its variable in key_env"
         return Refused(status, "invalid_api_key", f"{host} refused the key: {where}.")
     if 300 <= status < 400:

@@ -36,6 +36,12 @@ HOPELESS_CLOSES = frozenset({1002, 1003, 1007, 1008, 1009})
 """Close codes after which the same request would end the same way (1009: it is too big)."""
 _PASSING = frozenset({408, 409, 425, 429})
 _TITLE = pattern(r"<title\b[^>]{0,200}>(.{1,1000}?)</title", re.IGNORECASE | re.DOTALL)
+_LETTER = pattern(r"[^\W\d_]")
+_OF_KEY = pattern(
+    r"\bkeys?\b|[_-]key\b|apikey|credential|authenti|unauthor|bearer"
+    r"|(?:invalid|expired|missing|wrong|bad) (?:access )?token",
+    re.IGNORECASE,
+)
 _CLOSES = {
     1000: "the server closed the connection",
     1001: "the server is going away",
@@ -62,6 +68,8 @@ def refusal(
     without_words = secrets_in(address) and not body.strip()  # so LiteLLM refuses a key
     if status == HTTPStatus.FORBIDDEN and not _is_object(body) and not without_words:
         return EndpointError(blocked(where, words), http_may_work=True)
+    if status == HTTPStatus.FORBIDDEN and not is_of_key(body[:4000].decode("utf-8", "replace")):
+        return EndpointError(f"{where} refused the request (HTTP 403).{said}", http_may_work=True)
     if status in (401, 403):
         words = f"wants a key (HTTP {status}), and none was sent: name its variable"
         if secrets_in(address):
@@ -92,6 +100,11 @@ def refusal(
     )
     error.cause = f"{where} answered HTTP {status}{saying}"
     return error
+
+
+def is_of_key(words: str) -> bool:
+    """Whether an API's refusal with HTTP 403 is about the key: its code and words, or none."""
+    return not _LETTER.search(words) or bool(_OF_KEY.search(words))
 
 
 def blocked(where: str, said: str) -> str:
