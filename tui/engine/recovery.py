@@ -296,7 +296,8 @@ def not_reached(error: DuettoError) -> Trouble:
 
 
 def _names_key(event: ErrorEvent | Failed) -> bool:
-    return event.code != BLOCKED and is_of_key(f"{event.code} {event.message}" * bool(event.message))
+    words = f"{event.code} {event.message}" if event.message else ""
+    return event.code != BLOCKED and is_of_key(words)
 
 
 def _lost_way(remedy: Remedy, event: ErrorEvent | Failed) -> Remedy:

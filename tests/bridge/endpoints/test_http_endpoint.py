@@ -116,6 +116,52 @@ async def test_a_refusal_is_told_though_its_body_never_ends(
     assert (refused["status"], refused["error"]["message"]) == (402, "No credit left.")
 
 
+@each("kind", KINDS[:3])
+@each(
+    "said, words",
+    [
+        ([b"Internal Server Error: CUDA out of memory"], "CUDA out of memory"),
+        ([b"no healthy", b" upstream\n"], "no healthy upstream"),
+        ([b"error: the model crashed\n"], "the model crashed"),
+        ([opening(), b"upstream request timeout"], "upstream request timeout"),
+        ([OWES], "No credit left."),
+        ([OWES[:9], OWES[9:] + b"\n"], "No credit left."),
+    ],
+)
+async def test_an_error_behind_which_the_line_is_kept_is_told_soon(
+    bridge: Bridge, monkeypatch: pytest.MonkeyPatch, kind: str, said: list[bytes], words: str
+) -> None:
+    monkeypatch.setattr(http_endpoint, "_REFUSAL_S", 0.1)
+    monkeypatch.setattr(http_endpoint, "_NEXT_LINE_S", 0.1)
+    async with asyncio.timeout(60):
+        last = (await answered(bridge, pieces(kind, *said, then=asyncio.Event().wait)))[-1]
+    assert last["type"] in ("error", "response.failed")
+    assert words in str(last)
+
+
+@each("kind", ["application/json", "text/plain", "application/x-ndjson"])
+async def test_events_of_one_line_each_are_read_as_they_come(bridge: Bridge, kind: str) -> None:
+    def lines(events: bytes) -> bytes:
+        found = (one.removeprefix(b"data: ") for one in events.split(b"\n"))
+        return b"".join(one + b"\n" for one in found if one.startswith(b"{"))
+
+    heard = asyncio.Event()
+    begun, rest = lines(opening()), lines(message("Hel", "lo") + completed())
+    at = rest.index(b"\n", rest.index(b"delta")) + 1
+
+    async def held() -> None:
+        await heard.wait()
+
+    told = pieces(kind, begun[:30], begun[30:], rest[:at], then=held)
+    async with Relayed(bridge, told) as (one, _):
+        await create(one, "hi")
+        await until(one, "response.output_text.delta")
+        heard.set()
+        assert (await until(one))[-1]["type"] == "response.failed"
+    events = await answered(bridge, pieces(kind, begun + rest))
+    assert (prose(events), events[-1]["type"]) == ("Hello", "response.completed")
+
+
 @each("sign", [b": PROCESSING\n\n", b'data: {"type": "ping"}\n\n', b"\n"])
 async def test_signs_of_life_are_no_answer(
     bridge: Bridge, monkeypatch: pytest.MonkeyPatch, sign: bytes

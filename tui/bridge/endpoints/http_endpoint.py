@@ -32,6 +32,7 @@ from tui.bridge.upstream.sse import (
     OversizeError,
     SseParser,
     read_in_steps,
+    value_of,
 )
 from tui.core.wire.address import Address, shown
 from tui.core.wire.json_reading import SHORT_BYTES
@@ -116,7 +117,11 @@ MOST_ANSWER_BYTES = 256 * 1024 * 1024
 _DRAIN_S = 0.2
 """A connection whose response has ended is read to its end so long, to be used again."""
 _REFUSAL_S = 3.0
-"""The words of a refusal are waited for so long."""
+"""The words of a refusal are waited for so long, and what may follow on text that is no event, or
+on a whole object."""
+_NEXT_LINE_S = 30.0
+"""The same behind an object and the end of its line: another object may come."""
+_OF_LINES = ("application/x-ndjson", "application/ndjson", "application/jsonl")
 MOST_WAIT_S = 30 * 60.0
 """How long comments, pings and empty lines are taken for life; the longest thoughts are shorter."""
 _BOM = b"\xef\xbb\xbf"
@@ -220,12 +225,13 @@ class HttpEndpoint:
             raise Refused(400, "not_an_endpoint", words)
         if limits := left(response.headers, time.time()):
             writer.note(duetto_rate_limits=limits)
-        named_json = kind == "application/json" or kind.endswith("+json")
-        if is_json or (named_json and not _is_field(begun)):
-            body = Message("", await _body(response, begun, MAX_MESSAGE_BYTES))
-            reader.hear_whole(await in_turns(read_in_steps(body)))
-        else:
-            await self._stream(response, writer, reader, begun)
+        if is_json and kind not in _OF_LINES:
+            body, goes_on = await _body(response, begun, MAX_MESSAGE_BYTES)
+            if not goes_on:
+                reader.hear_whole(await in_turns(read_in_steps(Message("", body))))
+                return
+            begun = bytes(body)
+        await self._stream(response, writer, reader, begun)
 
     async def _begun(self, response: UpstreamAnswer) -> bytes:
         """The first bytes that are not blank: servers send empty lines while they work."""
@@ -262,7 +268,8 @@ class HttpEndpoint:
                 await _drain(response)
                 return
             try:
-                chunk = await _more(response, until_s)
+                astray_s = asyncio.get_running_loop().time() + _REFUSAL_S
+                chunk = await _more(response, until_s or (astray_s if heard.astray else None))
             except CutError:
                 heard.end(cut=True)
                 await heard.goes_on()
@@ -317,9 +324,14 @@ class _Heard:
         return bool(getattr(self._reader, "settled", False))
 
     @property
+    def astray(self) -> bool:
+        """The last that came is text that is no event."""
+        return self._parser.astray
+
+    @property
     def ending(self) -> bool:
         """Little more is waited for."""
-        return self.over or self._writer.done or self.settled
+        return self.over or self._writer.done or self.settled or self.astray
 
     def begin(self, chunk: bytes) -> None:
         """Take a piece; `goes_on` tells of it. Raises Broken: there is no end to them."""
@@ -409,14 +421,39 @@ async def _more(response: UpstreamAnswer, until_s: float | None) -> bytes:
         return b""
 
 
-async def _body(response: UpstreamAnswer, begun: bytes, most_bytes: int) -> bytearray:
-    """The whole body, which has begun. Raises OversizeError if it is larger."""
-    body = bytearray(begun)
-    while chunk := await response.chunk():
+async def _body(response: UpstreamAnswer, begun: bytes, most_bytes: int) -> tuple[bytearray, bool]:
+    """The whole body, which has begun; True: it has one message a line, and more may come.
+
+    Raises OversizeError if it is larger.
+    """
+    body, laid_out = bytearray(begun), False
+    while True:
+        if not laid_out and b"\n" in body:
+            first, _, rest = body.partition(b"\n")
+            rest = rest.lstrip()
+            if rest and _is_whole(first) and (rest.startswith(b"{") or _is_field(bytes(rest))):
+                return body, True
+            laid_out = bool(rest)
+        until_s = None
+        if _is_whole(body):  # its server may keep the line; behind a line there may be another
+            wait_s = _NEXT_LINE_S if body.endswith(b"\n") else _REFUSAL_S
+            until_s = asyncio.get_running_loop().time() + wait_s
+        chunk = await _more(response, until_s)
+        if not chunk:
+            return body, False
         body += chunk
         if len(body) > most_bytes:
             raise OversizeError
-    return body
+
+
+def _is_whole(body: bytes | bytearray) -> bool:
+    """Whether it is an object of JSON; of long ones that is not known."""
+    if len(body) > SHORT_BYTES or body.rstrip()[-1:] not in (b"}", b"]"):
+        return False
+    try:
+        return isinstance(value_of(bytes(body)), dict)
+    except (Broken, ValueError):
+        return False
 
 
 async def _excerpt(response: UpstreamAnswer) -> bytes:

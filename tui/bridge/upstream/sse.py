@@ -22,6 +22,7 @@ _BEGINNINGS = (b"{", b"[DONE]")
 """Of data that cannot go on a JSON object that is whole."""
 _SILENT = (b"", b"id", b"retry")
 """Fields that say nothing here; a comment has no name."""
+_ERRORS = (b"error", b"exception", b"detail", b"message", b"fatal")
 _BOM = b"\xef\xbb\xbf"
 _SHORT_BYTES = 2**15
 _MOST_NAME_BYTES = 1000
@@ -61,6 +62,19 @@ class SseParser:
         """Lines behind the last message that belong to none: a gateway's error as text, say."""
         self._after_cr = False
         self._first = True
+
+    @property
+    def astray(self) -> bool:
+        """What came behind the last message is text, and no event: a gateway's error, say.
+
+        A field that nobody knows may be one all the same, unless it is called like an error.
+        """
+        if not (self.stray or self._line):
+            return False
+        text = (self.stray or bytes(self._line[:_MOST_NAME_BYTES])).partition(b"\n")[0]
+        name = text.partition(b":")[0].strip()
+        prose = b" " in name and not name.startswith(b"{")
+        return prose or (name.lower() in _ERRORS and name != text.strip())
 
     def feed(self, chunk: bytes) -> list[Message]:
         """Take bytes; returns the messages that they end.

@@ -86,8 +86,9 @@ def test_the_cache_key_and_verbosity() -> None:
 
 
 def test_an_option_that_is_none() -> None:
-    with pytest.raises(Refused, match="option of this endpoint") as refused:
+    with pytest.raises(Refused, match="system_role") as refused:
         of({}, system_role="boss")
+    assert str(refused.value).startswith("The option 'system_role' of this endpoint: ")
     assert refused.value.code == "invalid_endpoint"
 
 
