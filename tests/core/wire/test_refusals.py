@@ -102,7 +102,8 @@ def test_what_it_says_is_short_and_inert(body: bytes, said: str) -> None:
 
 
 def test_a_redirect_names_its_goal_without_its_query() -> None:
-    text = str(refusal(ADDRESS, 307, b"", {"Location": "wss://other.example/v1?token=1"}))
+    assert "to wss://h.example/v2 " in str(refusal(ADDRESS, 301, b"", {"Location": "/v2"}))
+    text = str(refusal(ADDRESS, 307, b"", {"Location": "//other.example/v1?token=1"}))
     assert "wss://other.example/v1 " in text
     assert "token" not in text
 

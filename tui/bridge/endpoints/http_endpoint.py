@@ -16,7 +16,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Protocol
-from urllib.parse import urlsplit
+from urllib.parse import urljoin, urlsplit
 
 from msgspec.structs import replace
 
@@ -287,7 +287,9 @@ class HttpEndpoint:
     async def _refuse(self, response: UpstreamAnswer, reader: Reader) -> None:
         if 300 <= response.status < 400:
             # Followed, the key would travel to wherever the server says.
-            goal = shown(response.headers.get("location", "")) or "another address"
+            location = response.headers.get("location")
+            goal = shown(urljoin(self._target.address.url, location)) if location else ""
+            goal = goal or "another address"
             words = (
                 f"{self._host} redirects to {goal} (HTTP status {response.status}): the key is not "
                 "taken there. Set the endpoint's url to where it really is."

@@ -13,6 +13,7 @@ import re
 from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 from typing import Any
+from urllib.parse import urljoin
 
 import msgspec
 
@@ -76,7 +77,7 @@ def refusal(
             words = f"refused the key (HTTP {status}): check it, or name another"
         return KeyRefused(f"{where} {words} with --key-env.{said}")
     if location and 300 <= status < 400:
-        goal = without_secrets(shown(location), address)
+        goal = without_secrets(shown(urljoin(address.url, location)), address)
         return EndpointError(
             f"{where} redirects to {goal} (HTTP {status}), which is not followed: "
             "name the final address.",

@@ -135,10 +135,18 @@ async def test_a_server_that_does_not_hang_up_is_not_waited_for(
         (b"event: error\ndata: Overloaded.\n\n", "Overloaded."),
         (b'{"detail": "Nothing here."}', "Nothing here."),
         (b'data: {"detail": "Nothing here."}\n\n', "Nothing here."),
+        (event("error", error=None), "ended its answer with an error"),
+        (start() + call("", "{}") + stop("tool_use"), "a call without a tool's name"),
     ],
 )
 async def test_words_of_others_than_anthropic(claude: Stand, told: bytes, words: str) -> None:
     assert words in failure(await claude.answered(Events(told)))[1]
+
+
+async def test_a_delta_that_does_not_say_its_kind_goes_by_its_field(claude: Stand) -> None:
+    bare = event("content_block_delta", index=0, delta={"text": "Hi"})
+    events = await claude.answered(Events(start(), bare, b"data: null\n\n", stop()))
+    assert (text_of(events), events[-1]["type"]) == ("Hi", "response.completed")
 
 
 async def test_a_block_that_begins_where_one_is_open(claude: Stand) -> None:

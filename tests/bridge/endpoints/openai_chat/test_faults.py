@@ -53,6 +53,12 @@ def test_errors_in_the_stream(error: Any, status: int, words: str) -> None:
     assert KEY not in str(after.events)
 
 
+@each("value", [None, [], {}, 1])
+def test_a_value_that_says_nothing_is_passed_over(value: Any) -> None:
+    answer = told(value, TEXT, value, chunk("stop"), value)
+    assert answer.texts() == [("message", "Hello")]
+
+
 def test_another_language() -> None:
     answer = told({"type": "response.created", "response": {}}, {"type": "response.completed"})
     assert isinstance(answer.error, Refused)

@@ -19,13 +19,14 @@ from tests.support.bridge_client import prose
 from tests.support.relayed import answered
 from tests.support.sse_upstream import KEY, completed, message, opening, refusing, saying
 from tests.support.tables import each
-from tui.bridge.endpoints.base import Unusable
+from tui.bridge.endpoints.base import Broken, Refused, Unusable
 from tui.bridge.endpoints.openai_responses.stream import (
     ADDED,
     MOST_OPEN,
     ItemIndex,
     ResponsesReader,
 )
+from tui.bridge.endpoints.response_writer import ResponseWriter
 from tui.bridge.server import Bridge
 from tui.bridge.upstream.sse import Message
 from tui.core.wire.address import Address
@@ -105,6 +106,69 @@ def bodies(items: list[dict[str, Any]]) -> list[str]:
     return [
         item["content"][0]["text"] if "content" in item else item["arguments"] for item in items
     ]
+
+
+MESSAGE = {"type": "message", "id": "m", "content": [{"type": "output_text", "text": "a"}]}
+CALL = {"type": "function_call", "id": "f", "call_id": "c", "name": "read", "arguments": "{}"}
+COUNT = {"input_tokens": 5, "output_tokens": 3}
+
+
+def at(kind: str, index: int = 0, **fields: Any) -> dict[str, Any]:
+    return {"type": f"response.{kind}", "output_index": index, **fields}
+
+
+def end(status: str = "completed", **fields: Any) -> dict[str, Any]:
+    return {"type": f"response.{status}", "response": {"status": status, "output": [], **fields}}
+
+
+def done_call(**fields: Any) -> dict[str, Any]:
+    return at("output_item.done", item={**CALL, **fields})
+
+
+@each(
+    "said, kind, tells",
+    [
+        ([at("output_item.added", item=None), end()], "completed", ""),
+        ([at("output_text.delta", delta=None), at("output_text.delta", delta="a"), end()], "", "a"),
+        ([at("output_text.delta", delta={"text": "x"}), end()], "completed", ""),
+        ([done_call(arguments=None), end()], "completed", '"arguments":""'),
+        ([done_call(arguments={"p": "x"}), end()], "completed", '{\\"p\\": \\"x\\"}'),
+        ([end(output=[{**CALL, "arguments": {}}])], "completed", '"arguments":"{}"'),
+        ([done_call(name=None), end()], "error", "a call without a tool's name"),
+        ([done_call(name=" "), end()], "error", "a call without a tool's name"),
+        ([at("output_item.added", item=CALL), end()], "failed", "ended within a call of a tool"),
+        ([at("output_item.added", item=CALL), end(output=[CALL])], "completed", '"read"'),
+        ([end(usage=COUNT)], "completed", '"input_tokens":5,"output_tokens":3'),
+        ([end(usage={"input_tokens": -1, "output_tokens": "x"})], "completed", '"usage":null'),
+        ([end(usage={"input_tokens": 10**40})], "completed", '"usage":null'),
+        ([end(usage=[1])], "completed", '"usage":null'),
+        ([end(usage={**COUNT, "output_tokens": 2.5})], "completed", '"output_tokens":2,'),
+        ([done_call(), end("failed", error="boom")], "failed", "boom"),
+        ([done_call(), {**end("failed"), "type": "response.completed"}], "failed", "gave up"),
+        ([at("output_item.done", item=MESSAGE), end("cancelled")], "incomplete", "cancelled"),
+    ],
+)
+def test_odd_events_are_told_so_that_clients_can_read_them(
+    said: list[dict[str, Any]], kind: str, tells: str
+) -> None:
+    server = ServerProtocol()
+    server.receive_text(CREATE)
+    (run,) = server.accept()
+
+    async def flush() -> None:
+        return None
+
+    reader, broken = ResponsesReader(ResponseWriter(run, flush), Address("http://x/", {})), ""
+    try:
+        for one in said:
+            reader.hear(Message("", json.dumps(one).encode()))
+    except (Broken, Refused) as error:
+        broken = str(error)
+    frames = [str(frame) for frame in server.data_to_send()]
+    assert tells in (broken or "".join(frames))
+    assert broken or frames[-1].startswith(f'{{"type":"response.{kind}')
+    assert '"delta":null' not in "".join(frames)
+    assert '"item":null' not in "".join(frames)
 
 
 def check(kinds: list[str], habits: Habits) -> None:

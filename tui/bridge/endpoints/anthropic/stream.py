@@ -274,7 +274,7 @@ class MessagesReader:
         """Take one event; unknown ones, and pings, mean nothing here."""
         event = _object(message)
         if event is None:
-            if self.settled or not message.data.strip():
+            if self.settled or message.data.strip() in (b"", b"null"):
                 return
             words = excerpt(message.data)
             if message.event == "error":
@@ -363,7 +363,8 @@ class MessagesReader:
         delta = event.get("delta")
         if not isinstance(delta, dict):
             return
-        kind = str(delta.get("type"))
+        implied = next((kind for kind, field in _DELTAS.items() if field in delta), "")
+        kind = str(delta.get("type") or implied)
         text = delta.get(_DELTAS.get(kind, ""))
         if kind == "input_json_delta" and isinstance(text, dict):
             text = _encoded(text)
@@ -423,6 +424,8 @@ class MessagesReader:
             # it came whole, with the block's beginning
             self._more(opened, given if isinstance(given, str) else _encoded(given))
         index = opened.index or 0
+        if not str(call.item.get("name")).strip():
+            raise Broken("The model made a call without a tool's name.")
         if rest := call.end():
             self._writer.delta(index, rest)
         self._said.append(opened)
@@ -475,6 +478,8 @@ class MessagesReader:
     def _error(self, event: Mapping[str, Any]) -> None:
         """The provider gave up, in a stream that had begun well. Raises Refused."""
         told = provider_error(event, host=self._host)
+        if not error_in(event).message and told.status == 500:
+            told = told._replace(message=f"{self._host} ended its answer with an error.")
         self._over = True
         if not self._writer.began:
             raise Refused(told.status, told.code, told.message)

@@ -401,9 +401,12 @@ class ChatReader:
             self._chunk(chunk, message.event)
         elif self._finish:
             return  # nothing of the answer is lost
+        elif chunk == []:
+            return
         elif isinstance(chunk, list) or message.event == "error":
-            self._failed({"error": excerpt(message.data) or "(no words)"})
-        elif chunk is None:
+            words = excerpt(message.data) or "The provider ended the answer with an error."
+            self._failed({"error": words})
+        elif chunk is None and message.data.strip() != b"null":
             words = excerpt(message.data) or "the answer cannot be read on."
             raise Broken(f"The provider sent a chunk that is not JSON: {words}")
 

@@ -18,11 +18,11 @@ from tui.bridge.endpoints.response_writer import ResponseWriter
 from tui.bridge.upstream.errors import error_in, excerpt, explained
 from tui.bridge.upstream.sse import Message, said_by
 from tui.core.wire.address import Address, secrets_in
-from tui.core.wire.events import CALL_OUTPUTS, MOST_ERROR_CHARS
+from tui.core.wire.events import CALL_OUTPUTS, MOST_ERROR_CHARS, usage_of
 from tui.core.wire.json_writing import is_long
 from tui.core.wire.masking import Mask
 from tui.core.wire.rate_limits import pause_header, retry_after_s
-from tui.core.wire.server.run import FinishStatus, Run
+from tui.core.wire.server.run import FinishStatus, Run, usage_fields
 
 Item = dict[str, Any]
 ADDED, DONE = "response.output_item.added", "response.output_item.done"
@@ -67,6 +67,14 @@ class ItemIndex:
     def unfinished(self) -> bool:
         """Something was said of an item that has not ended."""
         return any(entry.item is None for entry in self._entries)
+
+    @property
+    def torn(self) -> str:
+        """That the only calls of a response have begun and not ended, in words; or nothing."""
+        calls = [entry for entry in self._entries if entry.kind in _TEXTS]
+        if not calls or any(entry.item is not None for entry in calls):
+            return ""
+        return "The answer ended within a call of a tool."
 
     def placed(self, event: dict[str, Any]) -> bool:
         """Give an event its item's index, if it has none; False: it was said before."""
@@ -184,6 +192,36 @@ def begun(item: Item) -> Item:
     return {**item, **empty, **({_TEXTS[kind]: ""} if kind in _TEXTS else {})}
 
 
+def _is_readable(kind: str, event: dict[str, Any]) -> bool:
+    """Whether an event of an item says what it is to say; what a call is given becomes a text."""
+    if kind in (ADDED, DONE):
+        item = event.get("item")
+        if not isinstance(item, dict):
+            return False
+        event["item"] = _readable(item)
+    elif kind.endswith(".delta") and not isinstance(event.get("delta"), str):
+        return not any(kind.startswith(begin) for begin, _ in _FAMILIES)
+    return True
+
+
+def _readable(item: Item) -> Item:
+    """An item whose call has a text: some servers give null, or the arguments as an object."""
+    field = _TEXTS.get(str(item.get("type")))
+    if field is None or isinstance(item.get(field), str):
+        return item
+    given = item.get(field)
+    return {**item, field: "" if given is None else json.dumps(given)}
+
+
+def _counted(usage: object) -> object:
+    """A count as clients take it; None: it is none, or its numbers are."""
+    known = usage_of({"usage": usage})
+    if known is None or not isinstance(usage, dict):
+        return None
+    numbers = [usage.get("input_tokens"), usage.get("output_tokens")]
+    return usage if numbers == [known.input_tokens, known.output_tokens] else usage_fields(known)
+
+
 def _first(
     entries: list[_ItemEntry], item: Item, same: Callable[[_ItemEntry, Item], bool]
 ) -> _ItemEntry | None:
@@ -229,6 +267,7 @@ def _word(value: object) -> str:
 _ENDS: dict[str, FinishStatus] = {
     "response.completed": "completed",
     "response.incomplete": "incomplete",
+    "response.cancelled": "incomplete",
     "response.failed": "failed",
 }
 _SAME = ("type", "item_id", "delta")
@@ -252,7 +291,7 @@ class ResponsesReader:
         self._counts = False
         """The server numbers its events."""
         self._torn = ""
-        """The function that was called with arguments that are no JSON; nobody could run it."""
+        """Why nobody could run a call, in words."""
 
     def hear(self, message: Message) -> None:
         """Take one server-sent message; what cannot be read is skipped."""
@@ -276,7 +315,7 @@ class ResponsesReader:
             self._foreign = True
             self._complaint = error_in(event).message or self._complaint
             return
-        if kind in _OPENINGS:
+        if kind in _OPENINGS or not _is_readable(kind, event):
             return
         if kind in _ENDS:
             self._end(_ENDS[kind], response if isinstance(response, dict) else {})
@@ -336,20 +375,24 @@ class ResponsesReader:
             run.fail("server_error", f"The answer of {host} ended before the response did{behind}")
 
     def _end(self, status: FinishStatus, response: dict[str, Any]) -> None:
+        status = _ENDS.get(f"response.{response.get('status')}", status)
         self._say_rest(response.get("output"))
-        if self._torn and status == "completed":
-            words = f"The model called {self._torn} with arguments that are not JSON."
-            self._run.fail("server_error", words)
+        if status == "completed" and (torn := self._torn or self._items.torn):
+            self._run.fail("server_error", torn)
             return
+        response = {**response, "usage": _counted(response.get("usage"))}
         error = response.get("error") if status == "failed" else None
         if status == "failed":
             told = error if isinstance(error, dict) else {}
-            words = _word(told.get("message")) or "The server gave up without a reason."
+            words = _word(told.get("message")) or _word(error)
+            words = words or "The server gave up without a reason."
             code = _word(told.get("code")) or "server_error"
             more = {name: value for name, value in told.items() if not is_long(value, 1000, 100)}
             cut = {"code": code[:1000], "message": words[:MOST_ERROR_CHARS]}
             error = self._mask.value({**more, **cut})
         details = response.get("incomplete_details")
+        if response.get("status") == "cancelled":
+            details = details or {"reason": "cancelled"}
         details = None if is_long(details, 1000, 100) else self._mask.value(details)
         self._run.conclude(status, {**response, "error": error, "incomplete_details": details})
 
@@ -371,7 +414,7 @@ class ResponsesReader:
     def _say_rest(self, listed: object) -> None:
         """Tell what of the terminal event's list did not come by itself."""
         listed = listed if isinstance(listed, list) else []
-        items = [item for item in listed if isinstance(item, dict)]
+        items = [_readable(item) for item in listed if isinstance(item, dict)]
         for index, item in self._items.rest(items):
             if self._tears(DONE, item):
                 continue
@@ -387,10 +430,12 @@ class ResponsesReader:
         """Whether this is the end of a call that nobody could run, which is then not told."""
         if kind != DONE or not isinstance(item, dict) or item.get("type") != "function_call":
             return False
-        arguments = item.get("arguments")
-        if not isinstance(arguments, str) or _is_json(arguments):
+        name = _word(item.get("name"))
+        if name.strip() and _is_json(_word(item.get("arguments"))):
             return False
-        self._torn = _word(item.get("name")) or "a function"
+        self._torn = f"The model called {name} with arguments that are not JSON."
+        if not name.strip():
+            self._torn = "The model made a call without a tool's name."
         return True
 
     def _refuse(self, status: int, told: tuple[str, str, str], headers: Mapping[str, str]) -> None:
