@@ -359,6 +359,8 @@ def _dollars(amount: str) -> float:
 
 
 def _throttle(argument: str, status: Status) -> Intent | str | None:
+    if not argument and status.throttle is None:
+        return "Nothing is slowed down: /throttle 50 has answers come at 50 tokens/s."
     if argument in ("", "off"):
         return Throttle(None)
     try:

@@ -13,7 +13,7 @@ from tests.support.scripted_session import ScriptedSession
 from tui.core.attempts import AttemptPlan, Result
 from tui.core.meter import Cost, MeterView
 from tui.core.patches.bringing_home import LaneFile
-from tui.engine.attempts import Attempt, AttemptView
+from tui.engine.attempts import NONE_YET, Attempt, AttemptView
 from tui.engine.intents import MakeAttempts, StopAttempts, TakeAttempt
 from tui.engine.notices import Notices
 from tui.engine.ports import RoleSpec
@@ -63,6 +63,17 @@ class Shown:
 
     def order(self, *numbers: int) -> None:
         self._views.sort(key=lambda one: numbers.index(one.attempt.number))
+
+
+async def test_where_nothing_was_tried_the_box_says_how_to() -> None:
+    session = ScriptedSession()
+    session.attempts = shown = Shown(active=False, said="")
+    shown.views().clear()
+    async with running(session) as (app, pilot):
+        app.bench.prompt_box.prompt.restore("/attempts")
+        await pilot.press("enter")
+        await pilot.pause()
+        assert NONE_YET in [str(one.content) for one in app.screen.query(".pick Static")]
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 40)])

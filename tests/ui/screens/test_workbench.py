@@ -163,7 +163,15 @@ async def test_commands(session: ScriptedSession) -> None:
 
 async def test_a_wrong_command_comes_back_with_a_sentence(session: ScriptedSession) -> None:
     async with running(session) as (app, pilot):
-        for typed in ("/verfy", "/effort huge", "/tier so fast", "/throttle 0", "/theme noon"):
+        wrong = (
+            "/verfy",
+            "/effort huge",
+            "/tier so fast",
+            "/throttle",
+            "/throttle 0",
+            "/theme noon",
+        )
+        for typed in wrong:
             app.bench.prompt_box.prompt.clear()
             app.bench.prompt_box.prompt.restore(typed)
             await pilot.press("enter")

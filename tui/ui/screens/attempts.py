@@ -19,7 +19,7 @@ from tui.core.files import counted
 from tui.core.inert_text import inert
 from tui.core.meter import MeterView, dollars
 from tui.core.patches.bringing_home import difference, hunk_count
-from tui.engine.attempts import Attempt, AttemptView, clock_words, said_in, side_name
+from tui.engine.attempts import NONE_YET, Attempt, AttemptView, clock_words, said_in, side_name
 from tui.engine.intents import Interrupt, StopAttempts, TakeAttempt
 from tui.engine.notices import Notices
 from tui.engine.session import Session
@@ -165,8 +165,8 @@ class AttemptsScreen(KeyedScreen[Attempt | None]):
         """What there is no room for in the row, and what can be done."""
         chosen, attempts = self._list.chosen, self._session.attempts
         if chosen is None:
-            self._status.update("no attempts yet: /attempts 5 PROMPT makes some · q back")
-            self._lit.update(one_line(attempts.said))
+            self._status.update("q back")
+            self._lit.update(one_line(attempts.said) or NONE_YET)
             return
         row = chosen.attempt
         told = [row.spec.model]
