@@ -153,3 +153,24 @@ def test_a_search_counts_in_slices_and_says_how_many(session: ScriptedSession) -
     assert told[-1] == NOT_FOUND
     search.close()
     assert not search.highlights(lit[0])
+
+
+def test_each_step_leads_to_another_hunk_where_the_text_of_one_was_shown() -> None:
+    session = patch(4)
+    for hunk in session.workspace.hunks:
+        hunk.agent = "one\ntwo\n"
+    one = Conversation(session)
+    selection = one.selection
+    selection.focus(True)
+    first = selection.hunk
+    assert first is not None
+    selection.peek(first)
+    selection.step_hunk()
+    selection.step_hunk(back=True)
+    assert selection.hunk is first
+    selection.peek(first)
+    for _ in range(2):
+        selection.step(back=False)
+    selection.step(back=True)
+    assert selection.hunk is not None
+    assert selection.hunk.id == first.id + 1

@@ -12,6 +12,7 @@ something new came. Only rows that changed are painted.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import takewhile
 from typing import NamedTuple
 
 from rich.segment import Segment
@@ -299,6 +300,11 @@ class Selection:
             self._candidate, self._opened = 0, False
         self.target, self._rows.pages.chosen = stop.target, stop.row
         self._refocus(stop.target.key if stop.target.kind == "hunk" else 0, stop.view)
+        # the text of a hunk above is shown no more
+        above = self._rows.stops(stop.row + 1, back=True)
+        near = takewhile(lambda one: one.view >= stop.view, above)
+        there = (one.row for one in near if one.target == stop.target)
+        self._rows.pages.chosen = next(there, stop.row)
         self._viewport.show_row(self._rows.pages.chosen)
         if (hunk := self.hunk) is not None:
             self._on_hunk(hunk, self.candidate_line(hunk))
