@@ -106,11 +106,11 @@ def _turns(report: CycleReport) -> Iterator[str]:
     steering = ((report.interrupts, "interrupt"), (report.redirects, "redirect"))
     yield ", ".join(counted(n, word) for n, word in (*steering, (report.steers, "steer")))
     open_hunks = total.hunks - total.accepted - total.rejected
-    yield (
-        f"{total.accepted:,} of {counted(total.hunks, 'hunk')} accepted,"
-        f" {total.rejected:,} rejected, {open_hunks:,} undecided"
-    )
-    yield f"{total.greens:,} of {counted(total.verdicts, 'verified turn')} became green"
+    decided = f"{total.rejected:,} rejected, {open_hunks:,} undecided"
+    hunks = f"{total.accepted:,} of {counted(total.hunks, 'hunk')} accepted, {decided}"
+    yield hunks if total.hunks else "no hunk"
+    green = f"{total.greens:,} of {counted(total.verdicts, 'verified turn')} became green"
+    yield green if total.verdicts else "no verified turn"
     unpriced = f"; {counted(report.unpriced, 'turn')} without a known price"
     yield f"{dollars(total.usd)} spent{unpriced if report.unpriced else ''}"
 
