@@ -109,7 +109,10 @@ def test_what_go_says_of_each_test_is_counted_and_told_as_without_v() -> None:
 
 def test_what_a_test_of_go_said_that_never_ended_is_told() -> None:
     panic = "=== RUN   TestA\npanic: test timed out\nFAIL\ta\t1.0s\n"
-    assert without_v(panic) == ("panic: test timed out\nFAIL\ta\t1.0s\n", RunReport())
+    assert without_v(panic) == (
+        "--- FAIL: TestA\npanic: test timed out\nFAIL\ta\t1.0s\n",
+        RunReport(),
+    )
     assert without_v("# a\n./a.go:3:1: undefined: c\n") == (
         "# a\n./a.go:3:1: undefined: c\n",
         RunReport(),
@@ -146,7 +149,7 @@ def test_what_a_test_of_go_said_that_never_ended_is_told() -> None:
                     "test_m (unittest.loader._FailedTest.test_m)",
                     "tests/test_m.py",
                     1,
-                    "ImportError: Failed to import test module: test_m",
+                    NO_FLASK,
                 ),
                 ("test_y (test_u.T.test_y)", "tests/test_u.py", 9, "KeyError: 'k'"),
                 ("test_x (test_u.T.test_x)", "tests/test_u.py", 6, "AssertionError: 1 != 2"),
@@ -269,3 +272,33 @@ def test_what_belongs_to_the_change_comes_first_and_all_is_trimmed() -> None:
     assert "1. test_put (tests/test_cache.py:5)\n   assert 1 == 2" in text
     assert "(the beginning is left out)" in text
     assert text.endswith(" more.")
+
+
+def test_a_panic_outside_of_a_test_is_told_of_the_test_that_ran() -> None:
+    text = (
+        "=== RUN   TestA\npanic: in goroutine\n\ngoroutine 19 [running]:\nFAIL\tex\t0.005s\nFAIL\n"
+    )
+    told, _ = without_v(text)
+    (one,) = read_output(told, [formats()["go"]], locate)
+    assert (one.name, one.message) == ("TestA", "in goroutine")
+
+
+@each(
+    "text, counts",
+    [
+        ("?   \ta\t[no test files]\n", RunCounts()),
+        ("testing: warning: no tests to run\nPASS\nok  \ta\t0.1s [no tests to run]\n", RunCounts()),
+        ("?   \ta\t[no test files]\nok  \tb\t(cached)\n", None),
+        ("?   \ta\t[no test files]\nFAIL\tb [build failed]\n", None),
+    ],
+)
+def test_packages_of_go_without_a_test_are_no_tests(text: str, counts: RunCounts | None) -> None:
+    assert without_v(text)[1].counts == counts
+
+
+def test_a_file_that_is_no_python_says_why_it_is_none() -> None:
+    detail = 'E     File "/home/ada/app/t.py", line 1\nE       def\nE   SyntaxError: invalid syntax'
+    case = f'<testcase name="t" file="tests/test_a.py"><error message="collection failure">{detail}'
+    report = read_junit(f"<a>{case}</error></testcase></a>".encode(), locate)
+    assert report is not None
+    assert report.failed[0].message == "SyntaxError: invalid syntax"

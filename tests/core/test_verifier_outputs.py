@@ -163,6 +163,53 @@ def test_a_report_of_jest_or_vitest_says_all() -> None:
 
 
 @each(
+    "form, text, found",
+    [
+        (
+            "unittest",
+            "=====\nUNEXPECTED SUCCESS: test_a (t.T.test_a)\n-----\nRan 1 test in 0.0s\n",
+            ("test_a (t.T.test_a)", "", 0, ""),
+        ),
+        (
+            "unittest",
+            "ERROR: t (unittest.loader._FailedTest.t)\n-----\n"
+            "ImportError: Failed to import test module: t\nTraceback (most recent call last):\n"
+            '  File "/home/ada/app/t.py", line 3\n    def\nSyntaxError: invalid syntax\n',
+            ("t (unittest.loader._FailedTest.t)", "t.py", 2, "SyntaxError: invalid syntax"),
+        ),
+        (
+            "pytest late",
+            ".Fatal Python error: Segmentation fault\n\nCurrent thread 0x1:\n"
+            '  File "/home/ada/app/t.py", line 3 in test_crash\n'
+            '  File "/x/_pytest/python.py", line 157 in pytest_pyfunc_call\n',
+            ("test_crash", "t.py", 2, "Fatal Python error: Segmentation fault"),
+        ),
+        (
+            "cargo overflow",
+            "thread 'tests::deep' (7) has overflowed its stack\nfatal runtime error\n",
+            ("tests::deep", "", 0, "has overflowed its stack"),
+        ),
+        (
+            "cargo crash",
+            "  process didn't exit successfully: `/t/debug/deps/my_app-0448bf9a300fd164 x`"
+            " (signal: 6, SIGABRT: process abort signal)\n",
+            ("my_app", "", 0, "signal: 6, SIGABRT: process abort signal"),
+        ),
+        (
+            "cargo",
+            "---- tests::sp stdout ----\nnote: test did not panic as expected at src/lib.rs:14:5\n",
+            ("tests::sp", "src/lib.rs", 13, "test did not panic as expected"),
+        ),
+    ],
+)
+def test_what_ended_a_run_or_never_began_is_named(
+    form: str, text: str, found: tuple[str, str, int, str]
+) -> None:
+    (one,) = read_output(text, [formats()[form]], locate)
+    assert one[:4] == found
+
+
+@each(
     "told, message, line",
     [
         (

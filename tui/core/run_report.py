@@ -28,7 +28,8 @@ _JUNIT_PLACE = (
     r'File "(?P<path>[^"\n]+)", line (?P<line>\d+)',
     r"[(\s](?:file://)?(?P<path>[^\s():]+):(?P<line>\d+)(?::\d+)?\)?$",
 )
-_RAISED = r"^E\s+(\S.*)"
+_RAISED = r"^E   (\S.*)", r"^E\s+(\S.*)"
+"""Of a file that is no Python lines of it come before the error, further in."""
 
 
 class FailedTest(NamedTuple):
@@ -252,7 +253,7 @@ def _of_junit(case: dict[str, str], told: str, detail: str, locate: Locate) -> F
         path, line = file, int(stated) if stated.isdigit() else 0
     module = file.rpartition(".")[0].replace("/", ".")
     owner = owner.removeprefix(module).lstrip(".") if module else owner
-    raised = re.findall(_RAISED, detail, re.M)
+    raised = next(filter(None, (re.findall(one, detail, re.M) for one in _RAISED)), [])
     message = raised[0] if raised and told in ("", "collection failure") else _line(told)
     words = ".".join(filter(None, (owner, name)))
     # as pytest calls it; a file that could not be collected has no such name

@@ -321,6 +321,8 @@ class Baseline:
             return None
         if command.reader is None or result.status is None or result.timed_out or result.strayed:
             return None
+        if report.is_empty:
+            return None  # it cannot be run alone, such as a crash of all tests
         return report.failed if result.status == 0 or report.failed else None
 
 

@@ -499,7 +499,7 @@ def test_a_run_of_real_tests_is_read_from_its_junit_report(
             GO,
             "go",
             "testing: warning: no tests to run\nPASS\nok  \ta\t0.1s [no tests to run]\n",
-            "",
+            "no tests were found",
         ),
         (
             CARGO,

@@ -35,6 +35,9 @@ _NOT_SAID = pattern(
 )
 """A package that passed without PASS before: it was ended before its tests were."""
 _PACKAGE_ENDED = pattern(r"(?:FAIL|ok) *\t")
+_PANIC = pattern(r"(?:panic|fatal error): ")
+_OF_PACKAGE = pattern(r"^(?:\?|FAIL|ok) *\t(?!.*\[no test(?: file)?s(?: to run)?\])", re.M)
+_NOTHING = pattern(r"\[no test(?: files|s to run)\]$", re.M)
 
 
 def without_v(text: str) -> tuple[str, RunReport]:
@@ -51,7 +54,9 @@ def without_v(text: str) -> tuple[str, RunReport]:
             lines = said.pop(found[2], [])
             told += [line, *lines] if found[1] == "FAIL" else []
         elif _PACKAGE_ENDED.match(line):
-            told += [one for lines in said.values() for one in lines]  # of tests that did not end
+            for test, lines in said.items():  # of those that did not end
+                told += [f"--- FAIL: {test}\n"] if any(map(_PANIC.match, lines)) else []
+                told += lines
             told.append(line)
             current, package, said = "", package + 1, {}
         elif current:
@@ -64,6 +69,8 @@ def without_v(text: str) -> tuple[str, RunReport]:
     if found := _NOT_SAID.search("".join(told)):
         fault = f"the tests of the package {found[1]} were ended before they said how they went"
         return "".join(told), RunReport(fault=fault, step="look for an exit in TestMain")
+    if not leaves and _NOTHING.search(text) and not _OF_PACKAGE.search(text):
+        return "".join(told), RunReport(counts=RunCounts())
     if not leaves or _CUT.search(text):
         return "".join(told), RunReport()
     hows = list(leaves.values())
