@@ -66,6 +66,20 @@ async def test_one_command_at_a_time_and_it_can_be_stopped(world: World) -> None
     assert not world.session.status.can_send_failure
 
 
+async def test_one_that_waits_for_a_slow_disk_is_shown_and_can_be_stopped(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    disk = asyncio.Event()
+    monkeypatch.setattr(world.session.services.state.witness, "kept", disk.wait)
+    world.session.submit(intents.RunCommand("sleep 100"))
+    await settle()
+    assert world.session.status.running == "sleep 100"
+    world.session.submit(intents.StopCommand())
+    await settle()
+    assert runs(world)[0].state == "cut"
+    assert world.runner.commands == []
+
+
 async def test_one_that_is_being_stopped_gives_way_to_the_next(world: World) -> None:
     world.runner.hold = asyncio.Event()
     world.session.submit(intents.RunCommand("sleep 100"))

@@ -599,10 +599,10 @@ class Verification:
         if ground is None or command.kind == "syntax":
             result = await self._executed(command, shadow, feed, ground)
             return result, await self._report(command, output(), result)
-        with self.places.visited(command) as place:
-            result = await self._executed(command, shadow, feed, ground)
-        said = result, await self._report(command, output(), result)
         with self._shown_running(shown_words(command)):
+            with self.places.visited(command) as place:
+                result = await self._executed(command, shadow, feed, ground)
+            said = result, await self._report(command, output(), result)
             if place.met:
                 said = await self._seen_alone(command, said, ground, on_disk=shadow is None)
             report = await self.baseline.without_known(command, *said, ground)
@@ -662,9 +662,9 @@ class Verification:
         number = witness.command_begins(command_line(argv), "", "", consent)
         how = run_options(command, shadow, nice=self._gives_way)
         try:
-            await witness.kept()
             runner = self._services.ports.runner
             with self._shown_running(words):
+                await witness.kept()
                 result = await runner.run(argv, feed, command.deadline_s, how)
         except asyncio.CancelledError:
             result = RunResult(None, clock.now() - start_s, stopped=True)
@@ -680,6 +680,9 @@ class Verification:
             self._status.running = " · ".join(self._running) or self.other_runs()
             self._state.restated()
 
+        if words in self._running:
+            yield
+            return
         self._running[words] = None
         say()
         try:
