@@ -13,10 +13,9 @@ import msgspec
 from tests.benchmarks.findings import Bound, Findings, Spot, Tell
 from tui.bridge.endpoints.base import EndpointSpec, Refused, Target
 from tui.bridge.local.endpoint import LocalEndpoint
-from tui.bridge.local.grammar import edit_grammar
 from tui.bridge.local.model_file import model_files
 from tui.bridge.local.process import ModelServer
-from tui.bridge.local.request import edit_messages
+from tui.bridge.local.writing import edit_grammar, edit_messages
 from tui.bridge.upstream.client import Upstream
 from tui.core.wire.address import Address
 from tui.core.wire.json_writing import request_body

@@ -21,11 +21,18 @@ from tui.bridge.endpoints.base import (
 )
 from tui.bridge.endpoints.openai_chat.endpoint import ChatEndpoint, chat_address
 from tui.bridge.endpoints.response_writer import ResponseWriter
-from tui.bridge.local.grammar import edit_grammar
 from tui.bridge.local.model_file import model_files, read_model_file
 from tui.bridge.local.process import LocalOptions, ModelServer
-from tui.bridge.local.request import TALK, LocalPlan, plan_of
-from tui.bridge.local.writing import TOLD, TooLongError, Writing, WrittenEdit
+from tui.bridge.local.writing import (
+    TALK,
+    TOLD,
+    LocalPlan,
+    TooLongError,
+    Writing,
+    WrittenEdit,
+    edit_grammar,
+    plan_of,
+)
 from tui.bridge.providers.catalogue import WINDOW
 from tui.bridge.rehearsal.answers import function_call
 from tui.bridge.time_slices import aside

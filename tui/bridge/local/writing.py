@@ -1,24 +1,33 @@
-"""Edits that a model writes under a grammar: a line that does not fit is written again.
+"""What a small model is told, and the edits that it writes under a grammar.
 
-A line is shown when it is whole and, in a REPLACE, if what stands before it can still become right
-for the parser of the file's language, where there is one. The first lines of a REPLACE that are as
-those that are looked for are shown with the first one that is not.
+A line that does not fit is written again. It is shown when it is whole and, in a REPLACE, if what
+stands before it can still become right for the parser of the file's language, where there is one.
+The first lines of a REPLACE that are as those that are looked for are shown with the first one that
+is not.
+
+In the grammar (GBNF) SEARCH is lines of one of the files, in their order, from one that is there
+only once; REPLACE is a bounded number of bounded lines, of which none is like a marker. Lines with
+a common beginning share it, so that llama.cpp follows few alternatives at a time, whatever the
+files' sizes are.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
+import re
 import tomllib
 import warnings
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from json.encoder import encode_basestring as _quoted
+from typing import Any, Literal
 
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from tui.bridge.endpoints.base import Asked, Broken, Refused
 from tui.bridge.endpoints.openai_chat.stream import usage_in
-from tui.bridge.local.grammar import DIVIDER, MOST_ADDED, REPLACE, SEARCH, rest_grammar
-from tui.bridge.local.request import LocalPlan
+from tui.bridge.rehearsal.request import ParsedRequest, parse_request
 from tui.bridge.upstream.client import Upstream
 from tui.bridge.upstream.errors import error_in
 from tui.bridge.upstream.sse import Message, SseParser, said_by
@@ -333,3 +342,215 @@ def _parse(text: str, flags: int) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         compile(text, "edit", "exec", flags | _ONLY_AST, dont_inherit=True)
+
+
+SEARCH, DIVIDER, REPLACE = "<<<<<<< SEARCH", "=======", ">>>>>>> REPLACE"
+MOST_SEARCHED = 12
+"""Lines of a SEARCH."""
+MOST_ADDED = 8
+"""Lines that a REPLACE has more than its SEARCH."""
+MOST_CHARS = 200
+"""Of a line: longer ones are not looked for, and not written."""
+_MARKS = ("<<<<<<<", "=======", ">>>>>>>")
+_LINES = r"""
+m ::= "=======\n" r
+line ::= "\n" | [^\n<=>] rest | "<" (other | "\n") | "=" (other | "\n") | ">" (other | "\n")
+other ::= [^\n<=>] rest
+"""
+"""A line that is no marker: of the signs that markers are made of at most one begins it."""
+
+
+def edit_grammar(
+    files: Mapping[str, Sequence[str]], shown: Mapping[str, int], *, may_end: bool = False
+) -> str:
+    """For an edit of one of these files, by path their lines; ``may_end``: or none.
+
+    Of a file in ``shown`` only so many first lines can be changed. Empty: none of them has a line
+    that an edit could begin at.
+    """
+    rules: list[str] = []
+    heads = []
+    for number, (path, lines) in enumerate(files.items()):
+        unusable = _unusable(lines)
+        end = shown.get(path, len(lines))
+        if starts := [one for one in _starts(lines, unusable) if one[1] < end]:
+            rules += _followers(f"f{number}-", lines[:end], unusable)
+            shared = _shared(starts, (0, len(starts), 0), f"f{number}-")
+            head = _quoted(f"{path}\n{SEARCH}\n")
+            heads.append(f"{head} ({shared})")
+    if not heads:
+        return ""
+    none = '"" | ' if may_end else ""
+    return "\n".join(
+        [f"root ::= {none}{' | '.join(heads)}", *rules, _rest(0, MOST_SEARCHED + MOST_ADDED)]
+    )
+
+
+def rest_grammar(least: int, most: int) -> str:
+    """For the rest of an edit whose REPLACE has begun: so many more lines, then its end."""
+    return f"root ::= r\n{_rest(least, max(least, most))}"
+
+
+def _rest(least: int, most: int) -> str:
+    end = _quoted(f"{REPLACE}\n")
+    rest = f'rest ::= [^\\n]{{0,{MOST_CHARS - 2}}} "\\n"'
+    return f"r ::= line{{{least},{most}}} {end}\n{rest}{_LINES}"
+
+
+def _unusable(lines: Sequence[str]) -> frozenset[str]:
+    """Lines that no SEARCH can have: long ones, markers, and those with signs that are not seen."""
+    text = "".join(lines).replace("\t", "")
+    plain = text.isprintable() and not any(mark in text for mark in _MARKS)
+    return frozenset(
+        line
+        for line in lines
+        if len(line) > MOST_CHARS
+        or not (plain or (line.replace("\t", "").isprintable() and not line.startswith(_MARKS)))
+    )
+
+
+def _starts(lines: Sequence[str], unusable: frozenset[str]) -> list[tuple[str, int]]:
+    """The lines that are there once, sorted, with their rows."""
+    once: dict[str, int] = {}
+    for row, line in enumerate(lines):
+        once[line] = -1 if line in once else row
+    found = [(line, row) for line, row in once.items() if row >= 0 and line.strip()]
+    found.sort()
+    return [one for one in found if one[0] not in unusable] if unusable else found
+
+
+def _followers(name: str, lines: Sequence[str], unusable: frozenset[str]) -> Iterator[str]:
+    """A rule for each line: what may come behind it."""
+    # a list is escaped at once: line by line it would take most of the time
+    quoted = json.dumps(list(lines), ensure_ascii=False, separators=("\n", ":"))[1:-1].split("\n")
+    for row, line in enumerate(lines[1:], 1):
+        if row % MOST_SEARCHED and line not in unusable:
+            yield f'{name}{row - 1} ::= m | {quoted[row][:-1]}\\n" {name}{row}'
+        else:
+            yield f"{name}{row - 1} ::= m"
+    yield f"{name}{len(lines) - 1} ::= m"
+
+
+def _shared(starts: list[tuple[str, int]], part: tuple[int, int, int], name: str) -> str:
+    """Alternatives of sorted lines ``part[0]`` to ``part[1]``, behind their first characters."""
+    low, high, depth = part
+    found = []
+    while low < high:
+        line, row = starts[low]
+        sign, end = line[depth : depth + 1], low + 1
+        while end < high and starts[end][0][depth : depth + 1] == sign:
+            end += 1
+        if end == low + 1:
+            rest = _quoted(line[depth:])[:-1]
+            found.append(f'{rest}\\n" {name}{row}')
+        else:
+            other, common = starts[end - 1][0], depth + 1
+            while line[common : common + 1] == other[common : common + 1] != "":
+                common += 1
+            shared = _shared(starts, (low, end, common), name)
+            found.append(f"{_quoted(line[depth:common])} ({shared})")
+        low = end
+    return " | ".join(found)
+
+
+MOST_READ = 4
+"""Files that are read for one answer."""
+_CHARS_PER_TOKEN = 3
+_KEPT_TOKENS = 1500
+"""For what is said beside the files, and for the answer."""
+_SAID_CHARS = 2000
+_NAMES = re.compile(r"[\w./-]*\w\.\w{1,8}\b")
+TALK = "You are a pair programmer. Answer in a few short sentences."
+EDIT = (
+    "You edit files. Answer with the name of a file, then <<<<<<< SEARCH, the lines to change as "
+    "they are, =======, the same lines as they should be, >>>>>>> REPLACE."
+)
+
+
+class LocalPlan(Struct, frozen=True):
+    """What is to be done for a request."""
+
+    kind: Literal["read", "edit", "talk"]
+    paths: tuple[str, ...] = ()
+    """The files to read."""
+    files: dict[str, list[str]] = field(default_factory=dict)
+    """Those that may be edited, by path their lines."""
+    shown: dict[str, int] = field(default_factory=dict)
+    """How many first lines of each the model sees, and may change."""
+    messages: list[dict[str, str]] = field(default_factory=list)
+    """What the model is told of an edit."""
+
+
+def plan_of(asked: Asked, window: int) -> LocalPlan:
+    """What to do. A prompt in a mode that changes files gets an edit of those that are known."""
+    parsed = parse_request(asked.request, asked.items)
+    if not _may_edit(parsed, asked.request):
+        return LocalPlan("talk")
+    named = list(dict.fromkeys(_named(parsed)))
+    wanted = [*named, *(path for path in parsed.files if path in parsed.stale)]
+    missing = [
+        path
+        for path in dict.fromkeys(wanted)
+        if (path not in parsed.files or path in parsed.stale) and path not in parsed.unreadable
+    ]
+    if missing and parsed.can_read:
+        return LocalPlan("read", tuple(missing[:MOST_READ]))
+    order = [*named, *(path for path in parsed.files if path not in named)]
+    known = [path for path in order if path in parsed.files and path not in parsed.stale]
+    files = {path: _lines(parsed.files[path]) for path in known}
+    shown = _fitting(files, window)
+    if not shown:
+        return LocalPlan("talk")
+    # in the order in which they came: what was read for the last prompt is not read again
+    seen = {path: files[path][: shown[path]] for path in parsed.files if path in shown}
+    files = {path: files[path] for path in shown}
+    return LocalPlan("edit", files=files, shown=shown, messages=edit_messages(seen, parsed.said))
+
+
+def _lines(text: str) -> list[str]:
+    return text.removesuffix("\n").split("\n") if text else []
+
+
+def _may_edit(parsed: ParsedRequest, request: Any) -> bool:
+    """Whether the request takes edits: by its tool, or in the answer's text."""
+    words = str(request.get("instructions") or "")
+    return "apply_patch" in parsed.declared or SEARCH in words or "*** Begin Patch" in words
+
+
+def _named(parsed: ParsedRequest) -> Iterable[str]:
+    """The files that the newest prompt names, whole or by their last part."""
+    paths = {*parsed.listed, *parsed.files}
+    for name in _NAMES.findall(parsed.prompt):
+        if name in paths:
+            yield name
+        else:
+            ending = [path for path in paths if path.endswith(f"/{name}")]
+            yield from ending[:1] if len(ending) == 1 else ()
+
+
+def _fitting(files: dict[str, list[str]], window: int) -> dict[str, int]:
+    """How many lines there is room for; the last file that is begun may lack its end."""
+    room = max(window - _KEPT_TOKENS, window // 2) * _CHARS_PER_TOKEN
+    shown: dict[str, int] = {}
+    for path, lines in files.items():
+        if room < len(path) + 100:
+            break
+        taken = 0
+        for line in lines:
+            room -= len(line) + 1
+            if room < 0:
+                break
+            taken += 1
+        if taken:
+            shown[path] = taken
+    return shown
+
+
+def edit_messages(files: dict[str, list[str]], said: list[str]) -> list[dict[str, str]]:
+    """What the model is told of an edit: by path the lines it sees, and the last prompts."""
+    shown = "\n\n".join("\n".join([path, "```", *lines, "```"]) for path, lines in files.items())
+    prompt = "\n\n".join(said[-3:])[-_SAID_CHARS:]
+    return [
+        {"role": "system", "content": EDIT},
+        {"role": "user", "content": f"{shown}\n\n{prompt}"},
+    ]
