@@ -132,6 +132,20 @@ async def test_a_file_that_is_gone_or_no_text_any_more_is_told_once_and_comes_ba
     assert inputs(await ask(place, "and now")) == ["and now"]
 
 
+async def test_of_other_line_endings_one_sentence_is_told() -> None:
+    place = World({"a.py": LINES.replace("\n", "\r\n")})
+    await place.runs()
+    await ask(place, "look at @a.py")
+    place.files.data["a.py"] = LINES.encode()
+    place.changed_outside("a.py")
+    await settle()
+    assert inputs(await ask(place, "now"))[:-1] == [
+        "Another program changed this on the disk; the user did not:\n"
+        "a.py at line 1: of 40 lines only the endings changed, from CRLF to LF"
+    ]
+    assert inputs(await ask(place, "and now")) == ["and now"]
+
+
 async def test_lines_of_a_file_are_sent_and_only_they_count() -> None:
     place = World({"a.py": LINES})
     request = await ask(place, "@a.py:3-5")

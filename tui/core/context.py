@@ -19,7 +19,7 @@ from tui.core.attachments import span_words
 from tui.core.document.file_record import UserChange
 from tui.core.document.hunk import OPEN, Decision, Hunk, Stage
 from tui.core.document.report import HunkAccount, Presence, QuoteQuota, shown
-from tui.core.files import GitMove, file_block, first_of
+from tui.core.files import GitMove, counted, file_block, first_of
 from tui.core.steps import Work, finished, in_parts
 from tui.core.text.buffer import Buffer
 from tui.core.text.change_set import Position
@@ -190,7 +190,8 @@ class Context:
             return ""
         if sent.revision == buffer.revision:
             return "unchanged since you last saw it"
-        if not sent.lines or sent.returns != _returns(file):
+        ends_told = any(one.path == buffer.path and one.old == one.new for one in self._told)
+        if not sent.lines or (sent.returns != _returns(file) and not ends_told):
             return ""
         new = _lines_of(file)
         changed = (
@@ -427,7 +428,17 @@ def user_edit(edit: UserChange, quota: QuoteQuota) -> str:
     removed = [f"-{line}" for line in edit.old_text.splitlines()]
     added = [f"+{line}" for line in edit.new_text.splitlines()]
     where = f"{shown(edit.path)} at line {edit.first_line + 1}"
+    if [line[1:] for line in removed] == [line[1:] for line in added]:
+        ends = f"from {_ends(edit.old_text)} to {_ends(edit.new_text)}"
+        return f"{where}: of {counted(len(added), 'line')} only the endings changed, {ends}"
     return f"{where}:\n" + quota.take("\n".join(removed + added))
+
+
+def _ends(text: str) -> str:
+    """The endings of its lines, in words."""
+    rest = text.replace("\r\n", "")
+    found = ["CRLF"] * ("\r\n" in text) + ["LF"] * ("\n" in rest) + ["CR"] * ("\r" in rest)
+    return " and ".join(found) or "none"
 
 
 def _edits(edits: Sequence[UserChange], quota: QuoteQuota) -> list[str]:
