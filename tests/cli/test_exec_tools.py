@@ -16,7 +16,7 @@ from tests.support.turns import outputs
 from tui.cli.exec import ExecTurn, exec_command
 from tui.cli.exec_reports import JsonReport, TextReport
 from tui.core.wire.events import Failed
-from tui.engine.commands import CommandRules
+from tui.engine.model_commands import CommandRules
 from tui.engine.session import SessionOptions
 from tui.errors import EXIT_DECLINED, EXIT_FAILED, EXIT_OK, UsageError
 

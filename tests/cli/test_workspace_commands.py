@@ -20,7 +20,7 @@ from tui.effects.files import Files
 from tui.effects.git import Git
 from tui.effects.listing import Listing
 from tui.engine import intents
-from tui.engine.commands import CommandRules
+from tui.engine.model_commands import CommandRules
 from tui.engine.ports import VerifyCommand, project_tests
 from tui.engine.requests import TurnLimits
 from tui.engine.session import Session, SessionOptions

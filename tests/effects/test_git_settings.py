@@ -11,7 +11,7 @@ import pytest
 from tests.effects.test_commands import Lines
 from tests.support.tables import each
 from tui.core.programs import RunOptions
-from tui.core.shell.judging import judge
+from tui.core.shell.only_reads import judge
 from tui.effects.commands.runner import CommandRunner
 
 READS = RunOptions(bash=True, keys=False, reads=True)

@@ -18,7 +18,7 @@ from tui.core.conversation import BlockKind
 from tui.core.programs import RunResult
 from tui.effects.commands.runner import CommandRunner
 from tui.engine import intents
-from tui.engine.commands import CommandRules
+from tui.engine.model_commands import CommandRules
 from tui.engine.ports import HookEvent, VerifyCommand
 from tui.engine.session import SessionOptions
 from tui.engine.verification import ALLOW_ALWAYS, REFUSE

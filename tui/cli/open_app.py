@@ -419,7 +419,7 @@ def home_of(models: ResolvedModels, paths: Paths) -> OpenTarget:
 
 def session_options(settings: Settings) -> SessionOptions:
     """What the settings say of the model's commands. Raises SettingsError: an ``allow`` is none."""
-    from tui.engine.commands import CommandRules
+    from tui.engine.model_commands import CommandRules
     from tui.engine.ports import Caps, FixRules
     from tui.engine.requests import TurnLimits
     from tui.engine.session import SessionOptions

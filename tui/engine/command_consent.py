@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from msgspec.structs import replace
 
 from tui.core.programs import Confinement, RunOptions, is_below
-from tui.core.shell.judging import Judgement, allowed, judge, prefix_of
+from tui.core.shell.only_reads import Judgement, allowed, judge, prefix_of
 from tui.engine.open_files import SEND, OpenFiles
 from tui.engine.ports import Ports
 from tui.engine.response_items import ShellCall

@@ -80,7 +80,7 @@ def shell_call(item: Item) -> ShellCall:
 
 
 def _of(arguments: Arguments) -> ShellCall:
-    from tui.core.shell.judging import for_argv  # after the first paint
+    from tui.core.shell.only_reads import for_argv  # after the first paint
 
     argv = arguments.strings(*_COMMAND)
     several = arguments.has("commands") and len(argv) > 1

@@ -49,7 +49,7 @@ from tui.core.steps import Work, finished, in_parts
 from tui.core.text.diff import same_start
 from tui.core.text.rows import rows_text
 from tui.core.wire.efforts import AUTO_EFFORT, EFFORTS
-from tui.engine.commands import gone
+from tui.engine.model_commands import gone
 from tui.engine.notices import Status, Trouble
 from tui.engine.ports import RoleSpec
 from tui.engine.requests import PatchReport

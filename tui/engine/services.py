@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from msgspec import Struct
 from msgspec.structs import replace
 
-from tui.engine.commands import Commands
 from tui.engine.intents import PLAIN, TurnWay
+from tui.engine.model_commands import Commands
 from tui.engine.open_files import OpenFiles
 from tui.engine.ports import Ports
 from tui.engine.requests import Requests

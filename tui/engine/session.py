@@ -23,7 +23,6 @@ from tui.core.text.change_set import Position
 from tui.core.unsaved import Unsaved
 from tui.core.wire.endpoint_facts import SocketView
 from tui.engine import intents
-from tui.engine.commands import Commands
 from tui.engine.decisions import HunkDecisions, Memory
 from tui.engine.diffs import Diffs, difference_from_head
 from tui.engine.disk_changes import Folders
@@ -31,6 +30,7 @@ from tui.engine.foreground import Foreground, too_long
 from tui.engine.formatting import Formatting
 from tui.engine.intents import Intent, Role
 from tui.engine.mapping import ProjectMapping
+from tui.engine.model_commands import Commands
 from tui.engine.notices import OVER, Notices, Status, Trouble
 from tui.engine.open_files import SEND, OpenFiles, Selection
 from tui.engine.ports import (

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
 
-from tui.engine.commands import CommandRules
 from tui.engine.intents import Mode, Role
+from tui.engine.model_commands import CommandRules
 from tui.engine.ports import Caps, FixRules, VerifyWhen
 from tui.engine.requests import TurnLimits
 

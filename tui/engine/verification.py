@@ -21,8 +21,14 @@ from tui.core.files import digest_of
 from tui.core.programs import Output, Shadow
 from tui.core.run_report import RunReport, brought_in, placed
 from tui.engine import intents
-from tui.engine.commands import USER_HEAD_BYTES, USER_TAIL_BYTES, CommandOutput, ending, not_on_disk
 from tui.engine.intents import Intent, TurnWay
+from tui.engine.model_commands import (
+    USER_HEAD_BYTES,
+    USER_TAIL_BYTES,
+    CommandOutput,
+    ending,
+    not_on_disk,
+)
 from tui.engine.notices import Trouble
 from tui.engine.ports import (
     FixRules,

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from tests.support.tables import each
-from tui.core.shell.judging import Judgement, allowed, for_argv, judge, prefix_of
+from tui.core.shell.only_reads import Judgement, allowed, for_argv, judge, prefix_of
 
 
 def rows() -> list[tuple[str, str]]:
@@ -230,7 +230,7 @@ def test_several_threads_may_judge_the_first_commands() -> None:
     """Attempts do: msgspec learnt the table's type in each, and the process ended."""
     code = (
         "import sys, threading\nsys.setswitchinterval(1e-6)\n"
-        "from tui.core.shell.judging import judge\n"
+        "from tui.core.shell.only_reads import judge\n"
         "together = threading.Barrier(8)\n"
         "def run():\n    together.wait()\n    assert judge('ls').reads\n"
         "threads = [threading.Thread(target=run) for _ in range(8)]\n"

@@ -18,8 +18,8 @@ from tui.core.programs import Confinement, RunResult, Sandbox
 from tui.core.wire.events import Usage
 from tui.engine import intents
 from tui.engine.command_consent import ONCE, READING, REFUSE
-from tui.engine.commands import CommandRules
 from tui.engine.intents import Mode
+from tui.engine.model_commands import CommandRules
 from tui.engine.requests import TurnLimits
 from tui.engine.response_items import ShellCall, shell_call
 from tui.engine.results import SIDE_BY_SIDE
