@@ -106,7 +106,7 @@ async def test_what_was_typed_meanwhile_stays(world: World) -> None:
 
 
 async def until(there: Callable[[], bool]) -> None:
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while not there():
             await asyncio.sleep(0)
 

@@ -54,7 +54,7 @@ class Review:
 
     async def asked(self, number: int = 1) -> Server:
         """The server of this lane has its request."""
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while len(self.world.lanes) < number:
                 await settle()
         wire = self.world.lanes[number - 1]

@@ -39,7 +39,7 @@ class Line:
         self.states.append(state)
         self._news.set()
 
-    async def until(self, done: Callable[[], Any], limit_s: float = 20.0) -> None:
+    async def until(self, done: Callable[[], Any], limit_s: float = 120.0) -> None:
         """Wait for it. Raises TimeoutError."""
         async with asyncio.timeout(limit_s):
             while not done():

@@ -13,6 +13,7 @@ import pytest
 
 from tests.support.calling_server import CallingServer
 from tests.support.commands import DUETTO, clean_environment
+from tests.support.terminal import DEADLINE_S
 from tui.cli import practice
 
 pytestmark = pytest.mark.skipif(
@@ -77,7 +78,7 @@ def test_nothing_runs_on_is_run_again_or_is_left_behind(
         cwd=work,
         env=environment,
         capture_output=True,
-        timeout=60,
+        timeout=DEADLINE_S,
         check=False,
     )
     assert again.returncode == 0, again.stderr
@@ -111,7 +112,7 @@ def test_attempts_that_are_being_judged_leave_nothing(seed: int, tmp_path: Path)
     all_gone(witness)
     assert not list(temporary.iterdir())
     again = subprocess.run(
-        [*command, "2"], env=environment, capture_output=True, timeout=90, check=False
+        [*command, "2"], env=environment, capture_output=True, timeout=DEADLINE_S, check=False
     )
     assert again.returncode == 0, again.stderr
     assert [path.name for path in shadows.iterdir()] == ["all.lock"]
@@ -125,7 +126,7 @@ def lines(path: Path) -> list[str]:
 def all_gone(witness: str) -> None:
     """Wait until no process of the session is there."""
     wanted = witness.encode()
-    until = time.monotonic() + 30
+    until = time.monotonic() + DEADLINE_S
     while left := [
         path.parent.name
         for name in ("environ", "cmdline")

@@ -201,7 +201,7 @@ def test_ctrl_c_while_the_sessions_thread_starts_ends_it(
     (tmp_path / "sitecustomize.py").write_text(AS_IT_STARTS)
     environment |= {"PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}"}
     term = start("practice", "--linear")
-    assert term.wait_exit(20.0) == 130
+    assert term.wait_exit() == 130
     assert term.trouble() == ""
 
 
