@@ -10,7 +10,7 @@ import pytest
 from tests.support.fakes import World, settle
 from tests.support.stepped_rehearsal import SteppedRehearsal
 from tests.support.tables import each
-from tests.support.turns import begun
+from tests.support.turns import begun, update
 from tui.core.document.disk_changes import outside_change
 from tui.core.files import FileRead, GitMove, GitPlace
 from tui.core.text.change_set import Author
@@ -289,3 +289,33 @@ async def test_of_a_long_file_only_that_it_changed_is_told(size: int) -> None:
     (said,) = [entry.text for entry in entries if entry.kind == "note"]
     assert "read it again" in said
     assert len(said) < 500
+
+
+@each("who", ["user", "other"])
+async def test_what_is_changed_in_a_models_hunk_is_told_once_as_a_difference(who: str) -> None:
+    """It was quoted with the hunk, too."""
+    others = Others(1)
+    world = others.world
+    await others.begins()
+    model = await begun(world, "edit")
+    model.call("apply_patch", {"input": update("a.py", "-line 5", "+one", "+two")}, "call_9")
+    model.complete()
+    await world.wire.request(4)
+    again = SteppedRehearsal(world.wire)
+    again.begin()
+    again.complete()
+    await settle()
+    world.session.submit(intents.Accept())
+    await settle()
+    if who == "user":
+        world.session.workspace.edit("a.py", (6, 3), (6, 3), " once")
+    else:
+        data = world.files.data["a.py"].replace(b"two\n", b"two once\n")
+        world.files.data["a.py"] = data
+        world.changed_outside("a.py")
+    await others.asks("completed")
+    hunk, change = others.told()
+    assert "hunk 1 kept, edited since by" in hunk
+    assert change.startswith(HEADS[who])
+    assert change.endswith("-two\n+two once")
+    assert "two" not in hunk

@@ -502,7 +502,7 @@ class SessionRecording(Witness):
         for path in paths:
             self._keep_file(path, "after")
             if path in self._state.workspace.documents.records:
-                by_user, by_tool = self._state.workspace.untold_changes(path)
+                by_user, by_tool, _ = self._state.workspace.untold_changes(path)
                 edits, formatted = [*edits, *by_user], [*formatted, *by_tool]
         now = AllChanges(tuple(_some(edits)), tuple(_some(formatted)))
         for record in self._new_of("changes", now):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial
-from itertools import accumulate
+from itertools import accumulate, chain
 from operator import attrgetter
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -528,6 +528,7 @@ class Requests:
         changes.hunks = yield from self.told.news(workspace.hunks, revision, states)
         account = HunkAccount(workspace.documents, private)
         account.before = self._origins.sha
+        account.differs = cache(lambda path: [*chain(*workspace.untold_changes(path))])
         account.again = yield from self.told.taken_back(changes.hunks, states)
         if self.cut is not None:
             turn = self.cut.turn

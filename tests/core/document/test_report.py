@@ -65,7 +65,7 @@ def test_what_a_checkout_took_away_is_not_kept(text: str, around: str):
     place, landing = landed(text)
     place.write(place.workspace.accept())
     outside(place, around)
-    assert of_hunk(landing) == f"{GONE}: the disk changed it, accepted"
+    assert of_hunk(landing) == f"{GONE}: another program changed it, accepted"
 
 
 @pytest.mark.case("I04")
@@ -77,7 +77,7 @@ def test_edited_lines_are_kept_and_whose_edit_it_is_is_said():
     place, landing = landed()
     place.write(place.workspace.accept())
     outside(place, TEXT.replace("two", "TWO\nand a half"))
-    assert of_hunk(landing) == "kept, edited since by the disk, accepted, now lines 2-3"
+    assert of_hunk(landing) == "kept, edited since by another program, accepted, now lines 2-3"
 
 
 def test_what_a_later_hunk_wrote_over_is_the_models_own():

@@ -15,7 +15,7 @@ from enum import StrEnum
 from itertools import groupby
 
 from tui.core.document.documents import Documents
-from tui.core.document.file_record import FileRecord, Layer
+from tui.core.document.file_record import FileRecord, Layer, UserChange
 from tui.core.document.hunk import OPEN, PLACED, TAKEN_BACK, UNDONE, Decision, Hunk, Kind, Stage
 from tui.core.files import counted
 from tui.core.steps import Work, in_parts
@@ -24,7 +24,7 @@ from tui.core.text.patterns import pattern
 from tui.core.text.rows import file_rows, row_count, rows_text
 
 _IN = (Decision.PENDING, Decision.ACCEPTED)
-_WHO = {Author.USER: "the user", Author.DISK: "the disk", Author.TOOL: "the formatter"}
+_WHO = {Author.USER: "the user", Author.DISK: "another program", Author.TOOL: "the formatter"}
 
 
 class Presence(StrEnum):
@@ -188,6 +188,8 @@ class HunkAccount:
         """The hash that a file had before the model's edits (empty: there was no such file)."""
         self.again: frozenset[int] = frozenset()
         """Ids of hunks of which a decision was told that the user has taken back."""
+        self.differs: Callable[[str], Iterable[UserChange]] = lambda path: ()
+        """What others changed in a file and the same message tells, line by line."""
         self._documents = documents
         self._private = private
 
@@ -284,7 +286,7 @@ class HunkAccount:
         if record is None or record.view or record.gone or self._private(hunk.path):
             return None
         span = _odd_rows(record, hunk, self._documents.layers[hunk.id])
-        if span is None:
+        if span is None or (_is_as_sent(hunk) and _is_within(span, self.differs(hunk.path))):
             return None
         return max(0, span[0] - _AROUND), min(file_rows(record.buffer), span[1] + _AROUND)
 
@@ -477,6 +479,17 @@ def _odd_rows(record: FileRecord, hunk: Hunk, layer: Layer) -> tuple[int, int] |
         first = min(hunk.near, file_rows(record.buffer))
         return first, first + max(1, hunk.base.count("\n"))
     return None
+
+
+def _is_as_sent(hunk: Hunk) -> bool:
+    """True if a hunk landed as the patch says; it is odd only by what was done to it since."""
+    return hunk.stage is Stage.LANDED and not hunk.flags
+
+
+def _is_within(span: tuple[int, int], changes: Iterable[UserChange]) -> bool:
+    """True if one of these changes is in, or at, these rows."""
+    rows = ((one.first_line, one.first_line + row_count(one.new_text)) for one in changes)
+    return any(first <= span[1] and span[0] <= last for first, last in rows)
 
 
 def _joined(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:

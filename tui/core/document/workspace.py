@@ -286,12 +286,14 @@ class Workspace:
         """What other programs changed since the last take, one merged region each."""
         return self._taken(lambda record: record.by_disk)
 
-    def untold_changes(self, path: str) -> tuple[list[UserChange], list[UserChange]]:
-        """What the user changed in a file, and a formatter, since the last take; it stays so."""
+    def untold_changes(
+        self, path: str
+    ) -> tuple[list[UserChange], list[UserChange], list[UserChange]]:
+        """What the user, a formatter and others changed in a file since the last takes."""
         record = self.documents.records[path]
-        both = (record.by_user, record.by_tool)
-        user, tool = (one.look(record.weave, record.buffer) if one else [] for one in both)
-        return user, tool
+        all_of = (record.by_user, record.by_tool, record.by_disk)
+        user, tool, disk = (one.look(record.weave, record.buffer) if one else [] for one in all_of)
+        return user, tool, disk
 
     def _taken(self, edits: Callable[[FileRecord], EditsSince]) -> list[UserChange]:
         found: list[UserChange] = []
