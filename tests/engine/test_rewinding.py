@@ -265,10 +265,9 @@ async def test_a_file_that_others_change_while_a_rewind_is_asked_about_is_asked_
 
 
 async def test_lines_that_others_wrote_over_a_hunk_and_beside_it_stay() -> None:
-    for theirs in (
-        CACHE.replace("class Cache:", "class Cache(Base):").replace("\n", "\r\n"),
-        CACHE.replace("class Cache:", "class Cache(Base):  # theirs").replace("key", "name"),
-    ):
+    for newline in ("\n", "\r\n"):
+        theirs = CACHE.replace("class Cache:", "class Cache(Base):  # theirs")
+        theirs = theirs.replace("key", "name").replace("\n", newline)
         world = World(FILES, options=SessionOptions(ask=True))
         await world.runs()
         await a_turn(world, BASE)
@@ -290,6 +289,23 @@ async def test_lines_that_others_wrote_over_a_hunk_and_beside_it_stay() -> None:
         assert disk(world) == FILES | {"cache.py": theirs}
         await forward(world)
         assert disk(world) == FILES | {"cache.py": theirs, "new.py": "x = 1\n"}
+
+
+async def test_line_endings_that_another_program_changed_stay_and_the_hunk_goes() -> None:
+    world = World(FILES, options=SessionOptions(ask=True))
+    await world.runs()
+    await a_turn(world, BASE)
+    for newline in ("\r\n", "\n"):
+        wrote = disk(world)["cache.py"].replace("\r\n", "\n").replace("\n", newline)
+        world.files.data["cache.py"] = wrote.encode()
+        world.changed_outside("cache.py")
+        await settle()
+        await rewound(world, 1)
+        await world.answers(TOO)
+        await settled(world)
+        assert disk(world)["cache.py"] == CACHE.replace("\n", newline)
+        await forward(world)
+        assert disk(world)["cache.py"] == wrote
 
 
 async def test_while_an_answer_streams_it_is_refused_in_a_sentence() -> None:

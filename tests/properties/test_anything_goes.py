@@ -126,6 +126,8 @@ class Play:
         if self.dice.random() < 0.3 and (path := self.path()) is not None:
             lines = self.disk.files.get(path, b"").decode().splitlines(keepends=True)
             lines.insert(self.dice.randint(0, len(lines)), "outside\n")
+            if self.dice.random() < 0.3:
+                lines = [f"{line.rstrip()}\r\n" for line in lines]
             data = "".join(lines).encode() if self.dice.random() < 0.8 else None
             self.disk.files.pop(path, None)
             if data is not None:

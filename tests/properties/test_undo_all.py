@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from tests.support.notations import NOTATIONS, told
 from tests.support.patches import Disk, Edit, pieces
 from tui.core.document.workspace import undo_stopped
+from tui.core.files import FileRead
 
 PATH = "a.txt"
 FAILED = [
@@ -147,6 +148,25 @@ def test_a02_all_taken_back_is_the_input(seed: int) -> None:
 @pytest.mark.parametrize("seed", FAILED)
 def test_a02_what_failed_once_does_not_any_more(seed: int) -> None:
     gives_the_input_back(seed)
+
+
+@given(st.integers(0, 10**9))
+@settings(max_examples=100)
+def test_a02_with_the_line_endings_that_another_program_changed_meanwhile(seed: int) -> None:
+    run = Run(seed)
+    run.streams()
+    if run.disk.workspace.documents.records[PATH].waiting:
+        return  # its places are of the text as it was
+    run.before = run.before.replace(*_other_ending(run.before))
+    run.disk.files[PATH] = run.before
+    run.disk.workspace.outside_change(PATH, FileRead(run.before))
+    run.goes_back()
+    assert run.buffer.encode() == run.before
+    assert not run.disk.workspace.is_dirty(PATH)
+
+
+def _other_ending(data: bytes) -> tuple[bytes, bytes]:
+    return (b"\r\n", b"\n") if b"\r\n" in data else (b"\n", b"\r\n")
 
 
 @pytest.mark.slow

@@ -132,3 +132,35 @@ def test_of_a_log_that_nobody_edits_only_what_is_new_is_made_into_text(monkeypat
     assert [len(piece) for piece in made if len(piece) < 100] == [5, 4, 6]
     space.outside_change("a.txt", FileRead(data + b"\0\n"))
     assert "binary" in space.read_only("a.txt")
+
+
+@pytest.mark.parametrize("line", ["", "more\r\n"])
+@pytest.mark.parametrize("typed", [False, True])
+def test_line_endings_that_others_change_are_nobodys_edit(typed: bool, line: str):
+    """Hunks come off, and on again, decisions and the user's edits are undone as before."""
+    place = disk(a="a\nb\nc\nd\ne\nf\n")
+    space = place.workspace
+    taken, kept, rejected = place.land(
+        patch("@@", "-b", "+B", "@@", " d", "+new", "@@", "-f", "+F")
+    ).hunks
+    place.write(space.accept([kept.id]))
+    space.reject([rejected.id])
+    if typed:
+        space.edit("a.txt", (0, 0), (0, 1), "mine")
+    disk_now = place.files["a.txt"].replace(b"\n", b"\r\n") + line.encode()
+    place.files["a.txt"] = disk_now
+    space.outside_change("a.txt", FileRead(disk_now))
+    first = "mine" if typed else "a"
+    assert space.conflicts == set()
+    assert place.text("a.txt") == f"{first}\r\nB\r\nc\r\nd\r\nnew\r\ne\r\nf\r\n{line}"
+    assert len(space.take_disk_changes()) == 1 + bool(line)  # one says it of all lines
+    assert space.disk_plan("a.txt").data == disk_now.replace(b"a", first.encode())
+    space.undo_decision()
+    assert place.text("a.txt").endswith(f"new\r\ne\r\nF\r\n{line}")
+    place.write(space.undo_turn())
+    assert place.text("a.txt") == f"{first}\r\nb\r\nc\r\nd\r\ne\r\nf\r\n{line}"
+    assert taken.stage is Stage.LANDED
+    space.undo_decision()
+    assert place.text("a.txt") == f"{first}\r\nB\r\nc\r\nd\r\nnew\r\ne\r\nF\r\n{line}"
+    space.undo("a.txt")
+    assert place.text("a.txt").startswith("a\r\n")

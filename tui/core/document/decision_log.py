@@ -20,6 +20,7 @@ from msgspec import Struct, field
 from tui.core.document.hunk import Decision, Hunk, Stage
 from tui.core.document.waiting_places import Places
 from tui.core.steps import Work, finished
+from tui.core.text.buffer import ended
 
 if TYPE_CHECKING:
     from tui.core.document.file_record import FileRecord
@@ -101,6 +102,10 @@ class Stood(NamedTuple):
     last: int
     base: str
     agent: str
+
+    def ending(self, newline: str) -> Stood:
+        """The same, with lines that end so."""
+        return self._replace(base=ended(self.base, newline), agent=ended(self.agent, newline))
 
 
 class Beside(NamedTuple):
@@ -288,6 +293,18 @@ class DecisionLog:
         self.made += 1
         if self._open is not None:
             self._open.add(step)
+
+    def end_lines(self, record: FileRecord, newline: str) -> None:
+        """The lines of a file end in another way: so do those that decisions took out of it."""
+        steps = [step for entry in (*self.done, *self.undone) for step in entry.steps]
+        for step in steps:
+            if (off := step.off) is None or step.record is not record:
+                continue
+            off.text, off.left = ended(off.text, newline), ended(off.left, newline)
+            off.beside = [
+                Beside(one.hunk, one.before.ending(newline), one.after.ending(newline))
+                for one in off.beside
+            ]
 
     def forget(self, hunks: Collection[Hunk]) -> None:
         """The last decision on these came to nothing: it could not be written."""

@@ -17,7 +17,7 @@ from tui.core.document.hunk import Decision, Hunk, Kind
 from tui.core.document.review import reject
 from tui.core.files import MAX_LINES, FileRead, ascii_shown, decoded, unwritable, viewed
 from tui.core.steps import finished
-from tui.core.text.buffer import Buffer, form_of, plain_text
+from tui.core.text.buffer import Buffer, ended, form_of, plain_text
 from tui.core.text.change_set import Author, ChangeSet
 from tui.core.text.diff import LineBlock, fitted, line_changes, merge3, trimmed
 from tui.core.text.rows import keep_ends, row_count, rows_range, whole_text
@@ -182,8 +182,11 @@ def _merge(
     """
     data, new = there
     base = "" if record.disk is None else plain_text(record.disk.decode("utf-8", "replace"))
-    mine = line_changes(base, record.buffer.text())
-    others = line_changes(base, plain_text(new))
+    now, then = record.buffer.text(), plain_text(new)
+    newline = "" if record.sections or record.waiting else _other_newline(base, now, then)
+    if newline:
+        base, now = ended(base, newline), ended(now, newline)
+    mine, others = line_changes(base, now), line_changes(base, then)
     # where a move has brought the text, it was not made of what lay here: nothing is to be merged
     came = any(hunk.kind is Kind.MOVE for hunk in record.undecided)
     fit = None if came and mine.changes != others.changes else fitted(mine, others)
@@ -196,6 +199,10 @@ def _merge(
         documents.conflicts.add(record.path)
         return
     record.disk = data
+    if newline:
+        record.end_lines(newline, author)
+        documents.decisions.end_lines(record, newline)
+        documents.touched.add(record.path)
     _note_others(documents, record, author)
     same = same_hunks(record, mine, others) if author is Author.DISK else []
     own = _untouched(record) if author is Author.TOOL else []
@@ -205,13 +212,22 @@ def _merge(
     record.undo_log.end_group()
     documents.conflicts.discard(record.path)
     count_as_accepted(documents, record, same)
-    if clean or set(mine.changes) <= set(others.changes):
-        record.synced, record.held = record.version, []
-    else:
+    if others or record.synced is None:
         # an undo into lines that both changed comes to neither's text: no state is the disk's
-        record.synced = None
+        same_text = clean or set(mine.changes) <= set(others.changes)
+        record.synced = record.version if same_text else None
+        record.held = [] if same_text else record.held
     for hunk in own:
         hunk.agent = text_now(record, hunk)
+
+
+def _other_newline(base: str, now: str, then: str) -> str:
+    """What all lines end with, where they ended in another way before; empty: they did not."""
+    newline = "\r\n" if "\r\n" in then else "\n"
+    if "\n" not in base or ended(base, newline) == base or ended(then, newline) != then:
+        return ""
+    alone = any("\r" in ended(text, "\n") for text in (base, now, then))
+    return "" if alone else newline
 
 
 def _untouched(record: FileRecord) -> list[Hunk]:

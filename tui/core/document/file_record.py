@@ -13,7 +13,7 @@ from tui.core.document.line_notes import LineNotes
 from tui.core.document.undo_log import UndoLog
 from tui.core.document.waiting_places import OpenSection, PendingShifts, WaitingSection, nearest
 from tui.core.steps import Work
-from tui.core.text.buffer import Buffer
+from tui.core.text.buffer import Buffer, ended
 from tui.core.text.change_set import Author
 from tui.core.text.diff import line_changes
 from tui.core.text.line_index import LineIndex
@@ -44,17 +44,24 @@ class EditsSince:
     def __init__(self) -> None:
         self._were_on: dict[Hashable, bool] = {}
         """What edits are known by in the weave -> whether they were in the text then."""
+        self._newline = ""
+        """What all lines ended with then; empty: with what they end with now."""
 
     def __bool__(self) -> bool:
-        return bool(self._were_on)
+        return bool(self._were_on or self._newline)
 
     def note(self, key: Hashable, *, was_on: bool) -> None:
         """An edit is made or switched."""
         self._were_on.setdefault(key, was_on)
 
+    def end_lines(self, before: str) -> None:
+        """All lines, which ended so, end in another way from now on."""
+        self._newline = self._newline or before
+
     def forget(self) -> None:
         """Somebody is told how the text is now."""
         self._were_on.clear()
+        self._newline = ""
 
     def copy(self) -> EditsSince:
         """The same, as it is now."""
@@ -69,6 +76,9 @@ class EditsSince:
     def take(self, weave: Weave, buffer: Buffer) -> list[UserChange]:
         """What really differs in rows, and forget it."""
         found = self.look(weave, buffer)
+        if self._newline not in ("", buffer.newline):
+            text = whole_text(buffer)
+            found.append(UserChange(buffer.path, 0, ended(text, self._newline), text))
         self.forget()
         return found
 
@@ -232,6 +242,15 @@ class FileRecord(Struct, eq=False):
         if self._index is None:
             self._index = LineIndex(self.buffer)
         return self._index
+
+    def end_lines(self, newline: str, author: Author) -> None:
+        """The text's lines, and those of its hunks, end in another way: that is no edit of them."""
+        (self.by_tool if author is Author.TOOL else self.by_disk).end_lines(self.buffer.newline)
+        self.buffer.end_lines(newline)
+        self.weave.end_lines(newline)
+        for hunk in (*self.live, *self.off):
+            hunk.base, hunk.agent = ended(hunk.base, newline), ended(hunk.agent, newline)
+        self._index = None
 
     def begin_anew(self) -> None:
         """The text is another one, that nobody has touched."""

@@ -15,7 +15,7 @@ from tui.core.document.disk_plan import backed_out
 from tui.core.document.documents import Documents
 from tui.core.files import decoded
 from tui.core.session_record import HunkMade
-from tui.core.text.buffer import form_of, plain_text
+from tui.core.text.buffer import ended, form_of, plain_text
 from tui.core.text.change_set import Author, Change
 from tui.core.text.diff import LineBlock, blocks, fitted, line_changes, merge_theirs
 from tui.core.text.rows import file_rows, keep_ends, whole_text
@@ -238,7 +238,7 @@ def _ended(text: str, newline: str) -> str:
     """A text whose lines end as those of the file do now."""
     if not newline or _newline(text) == newline or _newline(text) == "":
         return text
-    return text.replace("\r\n", "\n").replace("\n", newline)
+    return ended(text, newline)
 
 
 SINCE = "its lines were changed since"

@@ -36,6 +36,11 @@ def form_of(text: str) -> Form:
     return Form(text.startswith(BOM), "\r" in text and "\n" not in text)
 
 
+def ended(text: str, newline: str) -> str:
+    """A text all of whose lines end alike."""
+    return text.replace("\r\n", "\n").replace("\n", newline)
+
+
 def plain_text(text: str) -> str:
     """A file's text as a buffer has it."""
     plain = text.removeprefix(BOM)
@@ -194,6 +199,13 @@ class Buffer:
         change = Change(start, end, new_end, old_text, text)
         self._move_marks(change, stay=stay)
         return change
+
+    def end_lines(self, newline: str) -> None:
+        """Have all lines end alike; no position is another one then."""
+        self.endings = [newline] * (len(self.lines) - 1) + [""]
+        self._newline, self._alike = newline, newline == "\n"
+        self.revision += 1
+        self._log.extend((0, 0, 0))
 
     def mark(self, line: int, col: int = 0, *, right: bool = False) -> Mark:
         """A new mark, moved with every edit until it is released."""

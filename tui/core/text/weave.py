@@ -88,6 +88,12 @@ class Weave:
             assert isinstance(found, WovenEdit)
         return found
 
+    def end_lines(self, newline: str) -> None:
+        """All lines end in another way now, those that are gone, too: that is nobody's edit."""
+        for block in self._blocks:
+            for piece in block.pieces:
+                piece.end_lines(newline)
+
     def fold_above(self) -> None:
         """Keep blocks above that in which changes go on as bytes; it costs the new ones."""
         while self._cold + _TOGETHER < self._near[0]:
@@ -168,12 +174,12 @@ class Weave:
     def switching(self, edits: Iterable[WovenEdit]) -> list[Change]:
         """What it changes in the text to switch edits off or on: in order, made at once."""
         switched = self._with_corrections(edits)
-        return self._changes(self._switched(switched))
+        return self._changes(_switched(switched))
 
     def switch(self, edits: Iterable[WovenEdit]) -> None:
         """Have them off, or on again."""
         switched = self._with_corrections(edits)
-        pieces = self._switched(switched)
+        pieces = _switched(switched)
         for edit in switched:
             edit.on = not edit.on
         for piece in pieces:
@@ -653,11 +659,6 @@ class Weave:
             index = len(self._blocks[number - 1].pieces) if number else 0
             number -= 1
 
-    def _switched(self, edits: Collection[WovenEdit]) -> list[WovenPiece]:
-        """The pieces that come or go when edits are switched."""
-        found = dict.fromkeys(piece for edit in edits for piece in edit.pieces if piece.block)
-        return [piece for piece in found if piece.is_seen(edits) is not piece.seen]
-
     def _placed(
         self, pieces: Iterable[WovenPiece]
     ) -> Iterator[tuple[int, int, WovenPiece, Position]]:
@@ -711,6 +712,12 @@ class Weave:
             elif pieces[index].seen:
                 return True
         return False
+
+
+def _switched(edits: Collection[WovenEdit]) -> list[WovenPiece]:
+    """The pieces that come or go when edits are switched."""
+    found = dict.fromkeys(piece for edit in edits for piece in edit.pieces if piece.block)
+    return [piece for piece in found if piece.is_seen(edits) is not piece.seen]
 
 
 def _is_seen(piece: WovenPiece) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import marshal
 from collections.abc import Collection, Hashable, Iterable
 
+from tui.core.text.buffer import ended
 from tui.core.text.change_set import Position, TextReader, end_of, offset_in
 
 START = (0, 0)
@@ -85,6 +86,11 @@ class WovenPiece:
         """It is touched, and this is what it says."""
         if self._said is None:
             self._said = text
+
+    def end_lines(self, newline: str) -> None:
+        """Its lines end in another way; it is as long as before."""
+        if self._said is not None:
+            self._said = ended(self.text, newline)
 
     def share(self, texts: Iterable[str]) -> None:
         """Keep one of these texts, where it says that: each is kept once."""
