@@ -54,6 +54,23 @@ def test_remedies(event: ErrorEvent | Failed, action: str, free: bool) -> None:
     assert not remedy.unreachable or action == "give up"
 
 
+@each(
+    "code, action, what",
+    [
+        (4401, "give up", KEY_REFUSED),
+        (4403, "give up", KEY_REFUSED),
+        (4404, "give up", "The connection was lost"),
+        (4429, "redial", None),
+        (4000, "redial", None),
+        (4500, "redial", None),
+    ],
+)
+def test_close_codes_that_repeat_http(code: int, action: str, what: str | None) -> None:
+    remedy = tries().lost("closed", code, heard=False)
+    assert remedy.action == action
+    assert what in (None, remedy.what)
+
+
 FORBIDDEN = "The server refused the request"
 LIMITED = "The account has no credit left"
 

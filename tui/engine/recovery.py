@@ -12,10 +12,11 @@ from tui.core.wire.events import ErrorEvent, Failed
 from tui.core.wire.rate_limits import wait_words
 from tui.core.wire.refusals import (
     BLOCKED,
-    HOPELESS_CLOSES,
+    KEY_CLOSES,
     MOST_TRIES,
     UNREACHED,
     UNUSABLE,
+    is_hopeless,
     is_of_key,
 )
 from tui.engine.notices import Trouble
@@ -179,7 +180,9 @@ class Tries:
     def lost(self, why: str, close_code: int | None, *, heard: bool) -> Remedy:
         """The socket broke under a request; ``heard`` if anything of its answer had come."""
         what = "The connection was lost"
-        if close_code in HOPELESS_CLOSES:
+        if close_code in KEY_CLOSES:
+            return _key_refused(why)
+        if is_hopeless(close_code):
             big = close_code == TOO_BIG_CLOSE
             step = TOO_BIG if big else "send it again"
             last = Remedy("give up", why=why, what=what, next_step=step, other_way=big)

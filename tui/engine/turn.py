@@ -46,6 +46,7 @@ CUTS = {
     "content_filter": "the server's content filter cut it",
     "interrupted": "the server interrupted it",
     "steered": "the server cut it for another instruction",
+    "cancelled": "the server cancelled it",
 }
 """Why an answer is incomplete -> that in words."""
 

@@ -16,6 +16,32 @@ def decoded(**fields: Any) -> events.Event | None:
     return decode_server(json.dumps(fields))
 
 
+TEXT = {"type": "response.output_text.delta", "item_id": "m", "output_index": 0, "delta": "a"}
+
+
+@each(
+    "odd",
+    [{"stream_id": 5}, {"item_id": 7}, {"output_index": "x"}, {"stream_id": [], "item_id": {}}],
+)
+@each("mark", [b"", b"\xef\xbb\xbf"])
+def test_a_field_of_the_wrong_kind_costs_no_text(odd: dict[str, object], mark: bytes) -> None:
+    event = events.decode_server(mark + json.dumps({**TEXT, **odd}).encode())
+    assert isinstance(event, events.TextDelta)
+    assert (event.delta, event.stream_id) == ("a", None)
+
+
+@each("delta", [None, 5, {"text": "x"}])
+def test_a_delta_that_is_no_text_says_nothing(delta: object) -> None:
+    event = events.decode_server(json.dumps({**TEXT, "delta": delta}))
+    assert not isinstance(event, events.TextDelta) or event.delta == ""
+
+
+def test_what_the_server_cancelled_is_incomplete() -> None:
+    event = events.decode_server('{"type":"response.cancelled","response":{"id":"r"}}')
+    assert isinstance(event, events.Incomplete)
+    assert (event.response_id, event.reason) == ("r", "cancelled")
+
+
 @each("response", [None, [], "x", 5])
 def test_a_broken_end_is_an_end_all_the_same(response: object) -> None:
     assert isinstance(decoded(type="response.completed", response=response), events.Completed)

@@ -6,8 +6,10 @@ import asyncio
 import socket
 import ssl
 import threading
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from email.utils import formatdate
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any
@@ -18,6 +20,7 @@ from websockets.asyncio.server import ServerConnection
 from websockets.http11 import Request, Response
 
 from tests.effects.wire.host import Desk, hosting, states
+from tests.support.nasty_server import greeting, http
 from tests.support.sockets import connection_to, idle, serving
 from tests.support.tables import each
 from tui.core.wire.address import AUTHORITY_VARIABLES, Address
@@ -223,6 +226,16 @@ async def test_a_private_authority_is_named_by_a_variable(
         monkeypatch.setenv(name, str(bundle))
         await connection.open()
         await connection.close()
+
+
+async def test_a_pause_till_a_date_is_counted_from_now_where_the_server_has_no_clock() -> None:
+    date = formatdate(time.time() + 600, usegmt=True)
+    async with greeting(http("503 Down", b"", f"Retry-After: {date}")) as port:
+        connection, _ = connection_to(f"ws://127.0.0.1:{port}/v1/responses")
+        with pytest.raises(EndpointError) as caught:
+            await connection.open()
+        await connection.close()
+    assert caught.value.retry_after_s == pytest.approx(600, abs=60)
 
 
 async def test_a_redirect_is_not_followed() -> None:

@@ -16,6 +16,7 @@ from typing import Any, Literal, Union, get_args
 import msgspec
 
 from tui.core.steps import Work, finished, in_parts
+from tui.core.text.patterns import pattern
 from tui.core.typed_data import json_decoder, typed
 from tui.core.wire import json_reading
 from tui.core.wire.json_reading import mended, mended_json
@@ -250,7 +251,8 @@ class Failed(_Whole, frozen=True, tag="response.failed"):
     @property
     def message(self) -> str:
         """The reason in the server's words; empty if not said."""
-        return _text_at(self.response, "error", "message")[:MOST_ERROR_CHARS]
+        said = _text_at(self.response, "error", "message") or _text_at(self.response, "error")
+        return said[:MOST_ERROR_CHARS]
 
 
 class ItemAdded(_Event, frozen=True, tag="response.output_item.added"):
@@ -414,6 +416,10 @@ _TERMINAL: dict[str, type[Completed | Incomplete | Failed]] = {
     "response.failed": Failed,
 }
 
+_WRONG = pattern(r"`\$\.(\w+)")
+"""The field that msgspec says is of another kind."""
+_SAYING = ("type", "delta", "item", "response")
+"""Without these an event says nothing."""
 _TAGS = frozenset(str(kind.__struct_config__.tag) for kind in get_args(_Typed))
 """The types that are known; to find out by `msgspec.convert` takes 0.1 ms."""
 decode_typed: Callable[[str | bytes | bytearray], Event | ToolDelta] = json_decoder(_Typed).decode
@@ -476,15 +482,21 @@ def _event_of(raw: dict[str, Any]) -> Event:
     lane = _text_at(raw, "stream_id") or None
     if kind == "error":
         return _error(raw, lane)
+    if kind == "response.cancelled":
+        found = raw.get("response")
+        response = found if isinstance(found, dict) else {}
+        cut = response.get("incomplete_details") or {"reason": "cancelled"}
+        return Incomplete({**response, "incomplete_details": cut}, lane)
     if kind not in _TAGS:
         return _unusable(kind, raw, lane)
-    try:
-        event = typed(
-            {key: value for key, value in raw.items() if value is not None}, _Typed, strict=False
-        )
-    except (msgspec.ValidationError, UnicodeError, RecursionError):
-        return _unusable(kind, raw, lane)
-    return told(event)
+    fields = {key: value for key, value in raw.items() if value is not None}
+    while True:
+        try:
+            return told(typed(fields, _Typed, strict=False))
+        except (msgspec.ValidationError, UnicodeError, RecursionError) as error:
+            wrong = _WRONG.search(str(error))
+            if wrong is None or wrong[1] in _SAYING or fields.pop(wrong[1], None) is None:
+                return _unusable(kind, raw, lane)
 
 
 def _lenient(data: str | bytes | bytearray) -> Any:
@@ -495,7 +507,8 @@ def _lenient(data: str | bytes | bytearray) -> Any:
     """
     with contextlib.suppress(*UNUSUAL):
         return msgspec.json.decode(data)
-    raw = json.loads(data if isinstance(data, str) else str(data, "utf-8", "replace"))
+    text = data if isinstance(data, str) else str(data, "utf-8", "replace")
+    raw = json.loads(text.removeprefix("\ufeff"))
     delta = isinstance(raw, dict) and _text_at(raw, "type").endswith(".delta")
     return raw if delta else mended_json(raw)
 

@@ -158,9 +158,14 @@ def sentences(limits: tuple[Limit, ...], now: float) -> list[str]:
     return [_sentence(one, now) for one in limits if one.until_s is None or one.until_s > now]
 
 
+_YEAR_S = 366 * 86_400
+
+
 def wait_words(seconds: float) -> str:
     """``42 s``, ``12 min``, ``3.5 h``, ``4 days``: it changes no more than it must."""
     left = math.ceil(max(seconds, 0.0))
+    if left > _YEAR_S:
+        return "more than a year"
     if left < 7200:
         return f"{left} s" if left < 120 else f"{math.ceil(left / 60)} min"
     return f"{left / 3600:.1f} h" if left < 172_800 else f"{math.ceil(left / 86_400)} days"

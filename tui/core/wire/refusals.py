@@ -35,6 +35,8 @@ UNUSABLE = "endpoint_answer_unusable"
 same request would end the same way."""
 HOPELESS_CLOSES = frozenset({1002, 1003, 1007, 1008, 1009})
 """Close codes after which the same request would end the same way (1009: it is too big)."""
+KEY_CLOSES = frozenset({4401, 4403})
+"""Close codes that say what HTTP 401 and 403 say: the last digits are those."""
 _PASSING = frozenset({408, 409, 425, 429})
 _TITLE = pattern(r"<title\b[^>]{0,200}>(.{1,1000}?)</title", re.IGNORECASE | re.DOTALL)
 _LETTER = pattern(r"[^\W\d_]")
@@ -121,6 +123,12 @@ def page_title(text: str) -> str:
     """What a web page is about; empty: it does not say."""
     title = _TITLE.search(text)
     return html.unescape(title[1]) if title else ""
+
+
+def is_hopeless(code: int | None) -> bool:
+    """Whether the same request would end the same way: a close that says so, or says HTTP 4xx."""
+    status = (code or 0) - 4000
+    return code in HOPELESS_CLOSES or (400 <= status < 500 and status not in _PASSING)
 
 
 def close_words(code: int, reason: str) -> str:

@@ -198,6 +198,10 @@ def explained(error: Exception, address: Address, timeout_s: float) -> EndpointE
         response = error.response
         # A header that comes twice is an error to the library's mapping: the first one counts.
         headers = {name.title(): value for name, value in reversed([*response.headers.raw_items()])}
+        if "Retry-After" in headers and "Date" not in headers:
+            from email.utils import formatdate  # 10 ms, and rarely asked for
+
+            headers["Date"] = formatdate()
         return refusal(address, response.status_code, bytes(response.body or b""), headers)
     if isinstance(error, InvalidMessage | EOFError):
         return _no_answer(error, place)

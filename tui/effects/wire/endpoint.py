@@ -22,7 +22,7 @@ from tui.core.wire.client.lane import LaneState
 from tui.core.wire.client.lanes import MAX_IN_FLIGHT
 from tui.core.wire.endpoint_facts import LEAST_AGE_S, Abilities, Capabilities, SocketView
 from tui.core.wire.events import Event, Incomplete
-from tui.core.wire.refusals import HOPELESS_CLOSES
+from tui.core.wire.refusals import is_hopeless
 from tui.effects.wire.dial import TransportChoice, dial
 from tui.effects.wire.frames import LoopShare
 from tui.effects.wire.link import (
@@ -444,7 +444,7 @@ class Endpoint:
                 link = await asyncio.shield(self._dialling(lane))
                 if link.state == "closed":
                     # The server let us in and closed at once: to dial on would be a storm.
-                    final = link.close_code in HOPELESS_CLOSES
+                    final = is_hopeless(link.close_code)
                     raise EndpointError(link.ended_why, transient=not final, final=final)
             elif lane.link is None:
                 lane.attach(found)
