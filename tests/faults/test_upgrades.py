@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.support.fault_stand import FINE, NEXT, stand
-from tests.support.nasty_server import Nasty, Refusal, nasty
+from tests.support.nasty_server import Nasty, Refusal, greeting, nasty
 from tests.support.nasty_steps import Close, Ending, Fin, Reset, Step
 from tests.support.server_words import created, error, spoken, turn
 from tests.support.tables import each
@@ -54,6 +54,19 @@ async def test_where_there_is_no_websocket_http_is_used_at_once(status: int) -> 
         await at.seat.ask("again")
         assert (at.whole, server.upgrades) == (["fine", "more"], 1)
         assert relay.faults == []
+
+
+async def test_where_something_on_the_way_spoils_the_upgrade_http_is_used_at_once() -> None:
+    server, relay = Nasty([FINE]), Nasty([FINE])
+    spoilt = b"HTTP/1.1 101 Switching Protocols\r\n\r\n"
+    async with (
+        nasty(relay) as other,
+        greeting(spoilt) as port,
+        stand(server, url=f"ws://127.0.0.1:{port}/v1/responses", other=other) as at,
+    ):
+        await at.seat.ask("go")
+        assert (at.whole, at.troubles, at.waits) == (["fine"], [], [])
+        assert at.session.status.transport == "http"
 
 
 @each("status", [500, 503, 529])

@@ -207,7 +207,10 @@ def explained(error: Exception, address: Address, timeout_s: float) -> EndpointE
         return _no_answer(error, place)
     if isinstance(error, InvalidHandshake | InvalidURI):
         said = without_secrets(str(error), address)
-        return EndpointError(f"{where} is not a Responses WebSocket endpoint: {said}.")
+        return EndpointError(
+            f"{where} is not a Responses WebSocket endpoint: {said}.",
+            http_may_work=isinstance(error, InvalidHandshake),  # a proxy that knows no WebSocket
+        )
     if isinstance(error, TimeoutError):
         return NoAnswer(
             f"No answer from {place} within {timeout_s:.0f} s: check the address and the network.",
