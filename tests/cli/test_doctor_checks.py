@@ -163,7 +163,7 @@ async def test_a_model_that_is_not_there_is_named_with_its_neighbours(
     assert "did you mean tiny" in findings[1].text
 
 
-@pytest.mark.parametrize(("status", "state"), [(401, "fix"), (500, "note")])
+@pytest.mark.parametrize(("status", "state"), [(401, "fix"), (302, "fix"), (500, "note")])
 async def test_what_the_provider_refuses_is_said(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, status: int, state: str
 ) -> None:

@@ -595,6 +595,8 @@ async def _asked(
     except Broken as error:
         return [CheckResult(check, "unreachable" if error.unreached else "note", str(error))]
     except Refused as error:
+        if error.code == "endpoint_redirects":
+            return [CheckResult(check, "fix", str(error), f"set {spec.url} to where it leads")]
         if error.code != "invalid_api_key":
             return [CheckResult(check, "note", f"it gives no list of them: {error}")]
         place = f"the key in {spec.key_env}" if spec.key_env else "key_env"

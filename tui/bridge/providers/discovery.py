@@ -298,7 +298,7 @@ def _refused(host: str, fetched: Fetched, target: Target) -> Refused:
             value = value_of(fetched.body)
             words = error_in(value).message if isinstance(value, dict) else ""
             words = without_secrets(words, target.address)[:_MOST_CHARS]
-            return Refused(status, "http_403", f"{host} refused the list of its models: {words}")
+            return Refused(status, "http_403", f"{host} says HTTP 403: {words}")
     if status in (401, 403):
         variable = target.spec.key_env
         where = f"check {variable}" if variable else "name its variable in key_env"
