@@ -65,6 +65,11 @@ def columns(*texts: str, at: int = 10) -> list[int]:
     return [int(found) for found in re.findall(r"\x1b\[(\d+)G", said)]
 
 
+def test_what_stands_behind_a_sign_of_unsure_width_keeps_its_columns() -> None:
+    assert columns("try 👍🏽 it ✓", "b", at=0) == [7, 12]
+    assert columns("e\u0301a", "漢字", "👩\u200d👧", at=0) == [2, 9]
+
+
 @pytest.fixture
 def wide() -> Iterator[None]:
     """A terminal whose signs of open width take two cells."""

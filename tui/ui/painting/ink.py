@@ -18,6 +18,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
+from itertools import pairwise
 from typing import Any
 
 from rich.cells import cell_len
@@ -213,7 +214,7 @@ def _colour(numbers: Iterator[str]) -> list[str]:
 
 _UNSURE = pattern(
     "[\u0300-\u036f\u0483-\u0489\u0591-\u1cff\u200d\u20d0-\u20f0\u231a-\u23ff\u2600-\u27bf"
-    "\u2b00-\u2bff\ufe00-\ufe0f\U0001f000-\U0001faff]"
+    "\u2b00-\u2bff\ufe00-\ufe0f\U0001f000-\U0001faff\U000e0020-\U000e007f]+"
 )
 """Combining marks, joiners, variation selectors, symbols with an emoji form, emoji."""
 
@@ -243,15 +244,18 @@ def _is_unsure_in(segments: Sequence[Segment]) -> bool:
 
 
 def _pieces(segments: Sequence[Segment], x: int) -> str:
-    """Piece by piece: behind one that is unsure the cursor is put where the next one belongs."""
+    """Piece by piece: behind signs that are unsure the cursor is put where the rest belongs."""
     parts: list[str] = []
     piece: list[Segment] = []
-    for segment in segments:
-        piece.append(segment)
-        x += cell_len(segment.text)
-        if is_unsure(segment.text):
-            parts.append(f"{row_bytes(piece, ink())}\x1b[{x + 1}G")
-            piece = []
+    for text, style, control in segments:
+        ends = set() if text.isascii() else {found.end() for found in _UNSURE.finditer(text)}
+        ends |= {len(text)} if ink().is_open(text) else set()
+        for start, end in pairwise(sorted({0, *ends, len(text)})):
+            piece.append(Segment(text[start:end], style, control))
+            x += cell_len(text[start:end])
+            if end in ends:
+                parts.append(f"{row_bytes(piece, ink())}\x1b[{x + 1}G")
+                piece = []
     parts.append(row_bytes(piece, ink()))
     return "".join(parts)
 
