@@ -6,13 +6,14 @@ import asyncio
 import contextlib
 import ctypes
 import os
-import random
 import signal
 import socket
 import subprocess
 import sys
 import time
 from pathlib import Path
+
+from tests.support.sockets import own_port
 
 ROOT = Path(__file__).parents[2]
 _DEATH_SIGNAL = 1
@@ -25,15 +26,6 @@ def _ends_with_us() -> None:
         _LIBC.prctl(_DEATH_SIGNAL, signal.SIGKILL)
 
 
-def _free_port() -> int:
-    """One that stays free until a scheduler has it: below those that the system gives away."""
-    while True:
-        port = random.SystemRandom().randrange(20_000, 32_000)
-        with contextlib.suppress(OSError), socket.socket() as one:
-            one.bind(("127.0.0.1", port))
-            return port
-
-
 class DaskCluster:
     """A scheduler, and workers of one thread each, which have no nanny that starts them again."""
 
@@ -41,7 +33,7 @@ class DaskCluster:
         """``variables`` are in the environment of all of it."""
         self.folder, self._protocol, self._variables = folder, protocol, variables
         folder.mkdir()
-        self.port = _free_port()
+        self.port = own_port()
         self.server = f"{protocol}://127.0.0.1:{self.port}"
         self.workers: dict[str, subprocess.Popen[bytes]] = {}
         self.scheduler = self._scheduler()

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
+import random
+import socket
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any
@@ -84,3 +87,12 @@ async def say(socket: ServerConnection, *said: dict[str, Any]) -> None:
 async def idle(socket: ServerConnection) -> None:
     async for _ in socket:
         pass
+
+
+def own_port() -> int:
+    """A free one that stays so: below those of which the system gives everybody one."""
+    while True:
+        port = random.SystemRandom().randrange(20_000, 30_000)
+        with contextlib.suppress(OSError), socket.socket() as one:
+            one.bind(("127.0.0.1", port))
+            return port

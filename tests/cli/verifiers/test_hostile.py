@@ -13,6 +13,7 @@ import pytest
 
 from tests.support.composed import composed
 from tests.support.seat import Seat
+from tests.support.sockets import own_port
 from tests.support.turns import update
 from tui.core.conversation import BlockKind
 from tui.core.patches.landing import Landing
@@ -162,8 +163,8 @@ async def test_what_it_writes_is_gone(verified: Verified, where: str) -> None:
 
 async def test_a_port_that_it_serves_is_free_for_the_next_run(verified: Verified) -> None:
     serve = (
-        "import socket, time; s = socket.socket(); s.bind(('127.0.0.1', 47831)); s.listen();"
-        "print('serves', flush=True); time.sleep(99)"
+        f"import socket, time; s = socket.socket(); s.bind(('127.0.0.1', {own_port()}));"
+        "s.listen(); print('serves', flush=True); time.sleep(99)"
     )
     listens = f'setsid {PYTHON} -c "{serve}" >served & for n in $(seq 100); do '
     await verified.by(
