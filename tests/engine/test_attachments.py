@@ -417,6 +417,31 @@ async def test_context_says_as_many_tokens_as_the_next_request_has() -> None:
     assert is_right(off)
 
 
+async def test_names_with_blanks_are_pinned_and_left_out_with_quotes_and_without() -> None:
+    place = World({"my notes.md": LINES, "my dir/a.py": CACHE, "my dir/b.py": "b\n"})
+
+    async def does(*wanted: intents.Intent) -> str:
+        for one in wanted:
+            place.session.submit(one)
+            await settle()
+        return notes(place)[-1] if notes(place) else ""
+
+    for name in ("my notes.md", "@my notes.md", '@"my notes.md"'):
+        assert (await does(intents.Pin(name))).startswith("Pinned: my notes.md (about"), name
+        place.session.attachments.pins.clear()
+    assert (await does(intents.Pin("@my dir/"))).startswith("Pinned: my dir/ (2 files")
+    assert [*place.session.attachments.pins] == ["my dir/a.py", "my dir/b.py"]
+    assert "my dir is kept in mind" in await does(intents.Pin("my dir is kept in mind"))
+    await does(intents.DropPart('"my notes.md"'), intents.DropPart('@"my dir"'))
+    assert notes(place)[-1].startswith('Left out from now on: @"my dir" (')
+    assert place.session.attachments.dropped == {"my notes.md", "my dir/a.py", "my dir/b.py"}
+    assert await does(intents.DropPart('"my notes.md":2-4')) == (
+        'It is left out already: "my notes.md":2-4'
+    )
+    await does(intents.AddPart('@"my dir"'), intents.AddPart('"my notes.md"'))
+    assert not place.session.attachments.dropped
+
+
 async def test_a_name_that_ends_as_lines_do_is_attached() -> None:
     place = World({"log:10-20": "text\n", "a.py": LINES, "a.py:3": "other\n"})
     sent = blocks(await ask(place, '@log:10-20 and @a.py:3, not @"log:10-20"'))

@@ -270,8 +270,10 @@ class Attachments:
 
     async def pin(self, words: str) -> str:
         """Keep a file attached, or words in mind; returns what to say. Raises EditRefused."""
-        mention = (mentions(words if words.startswith("@") else f"@{words}") or [Mention("")])[0]
-        whole = str(mention) == words.removeprefix("@").replace('"', "")
+        called = words.removeprefix("@")
+        named = self._known(called, whole=True) if " " in called else ""  # or it is words
+        mention = Mention(named) if named else (mentions(f"@{called}") or [Mention("")])[0]
+        whole = bool(named) or str(mention) == called.replace('"', "")
         if whole and mention.name in MADE and words.startswith("@"):
             raise EditRefused("it is made anew for each prompt: name it in one")
         if whole and mention.name not in MADE:
@@ -561,6 +563,13 @@ def _check_lines(buffer: Buffer, lines: tuple[int, int]) -> None:
     if not any(buffer.lines[first - 1 : last]):
         where = f"line {first}" if first == last else f"lines {first}-{last}"
         raise EditRefused(f"nothing is in {where} of {buffer.path}")
+
+
+def unquoted(name: str) -> str:
+    """What is attached is called so, where it may be written as in a prompt."""
+    called = name.removeprefix("@")
+    written = mentions(f"@{called}") if called.startswith('"') else []
+    return str(written[0]) if written else called
 
 
 def _file_of(part: str) -> str:

@@ -21,6 +21,7 @@ from tui.core.steps import Work
 from tui.core.tokens import tokens, tokens_of
 from tui.core.wire.endpoint_facts import REHEARSAL
 from tui.core.wire.events import Usage
+from tui.engine.attachments import unquoted
 from tui.engine.intents import AddPart, DropPart, Pin, ShowContext
 from tui.engine.ports import RoleSpec
 from tui.engine.requests import Request
@@ -276,12 +277,12 @@ class RequestParts:
         return InputPrices(*each)
 
     async def _drop(self, name: str) -> None:
-        called = name.removeprefix("@")
+        called = unquoted(name)
         if self._attachments.unpin(name):
             self._say(f"Not pinned any more: {name}")
             return
         parts, before = await self.parts(), {*self._attachments.dropped}
-        if called in self._attachments.dropped:
+        if not self._attachments.dropped.isdisjoint((called, called.rpartition(":")[0])):
             self._say(f"It is left out already: {name}")
             return
         if called in _DROPPABLE:
@@ -304,7 +305,7 @@ class RequestParts:
 
     async def _add(self, name: str) -> None:
         dropped = self._attachments.dropped
-        if not self._attachments.take_back(name.removeprefix("@")):
+        if not self._attachments.take_back(unquoted(name)):
             why = (
                 f"left out are: {', '.join(sorted(dropped))}" if dropped else "nothing is left out"
             )
