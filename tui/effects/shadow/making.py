@@ -23,7 +23,7 @@ from typing import Literal, Protocol
 
 from tui.core.programs import CommandLine, Output, RunOptions, RunResult, Shadow, is_below
 from tui.effects.shadow.copying import MOST_BYTES, CopyShadow, ShadowSource
-from tui.effects.shadow.overlay import ROOM, OverlayShadow, clear
+from tui.effects.shadow.overlay import ROOM, OverlayShadow, clear, is_mounted_in
 from tui.errors import FileRefused
 from tui.shared_files import is_held, locked
 
@@ -56,7 +56,7 @@ class ShadowFolder:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         self._numbers = itertools.count(1)
         for place in left:
-            clear(place)
+            _clear(place)
 
     def new(self) -> Path:
         """Another folder. Raises OSError."""
@@ -66,7 +66,7 @@ class ShadowFolder:
 
     def close(self) -> None:
         """Remove all of it."""
-        clear(self.path)
+        _clear(self.path)
         os.close(self._lock)
 
 
@@ -83,7 +83,13 @@ def clear_shadows(state: Path) -> None:
                 with locked(base / "all", surely=True):  # none is being made
                     left = _left(base)
                 for place in left:
-                    clear(place)
+                    _clear(place)
+
+
+def _clear(place: Path) -> None:
+    """Remove a folder of shadows, unless a command of a copy mounted something in it."""
+    if not is_mounted_in(place):
+        clear(place)
 
 
 def _bases(state: Path) -> list[Path]:

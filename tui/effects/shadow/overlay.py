@@ -390,15 +390,10 @@ def is_mounted_in(folder: Path) -> bool:
 
 
 def clear(path: Path) -> None:
-    """Remove what is there, a folder with all in it, whatever a command made of it.
-
-    A folder in which something is mounted stays.
-    """
+    """Remove what is there, a folder with all in it, whatever a command made of it."""
     if os.path.islink(path) or not os.path.isdir(path):
         with contextlib.suppress(FileNotFoundError, NotADirectoryError):
             path.unlink()
-        return
-    if is_mounted_in(path):
         return
     with contextlib.suppress(OSError):
         os.chmod(path / "work" / "work", 0o700)  # the kernel's own has no rights
