@@ -126,7 +126,7 @@ async def test_the_best_that_passes_comes_home_as_pending_hunks() -> None:
     (hunk,) = stand.session.workspace.hunks
     assert hunk.decision is Decision.PENDING
     assert stand.said().splitlines() == [
-        "4 attempts: make it one · 3 wins · pass@1 50 % (1 run) · pass@4 100 % (1 run)",
+        "4 attempts: make it one · attempt 3 wins · pass@1 50 % (1 run) · pass@4 100 % (1 run)",
         "1. attempt 3: passes · +1 −1 · ~19 tokens",
         "2. attempt 2: passes, with 6 changed lines against 2 · +3 −3 · ~55 tokens",
         "3. attempt 1: breaks test_fifth and test_first still fails · +1 −1 · ~19 tokens",
@@ -356,7 +356,7 @@ async def test_what_passed_before_esc_waits_to_be_taken() -> None:
     stand.session.submit(intents.StopCommand())
     await stand.rests()
     assert not stand.session.workspace.hunks, "nothing follows by itself"
-    assert "1 wins: /attempts take 1" in stand.said()
+    assert "attempt 1 wins: /attempts take 1" in stand.said()
     stand.session.submit(intents.TakeAttempt(1))
     await stand.rests()
     assert stand.text().startswith("x0 = 1\n")
@@ -416,7 +416,7 @@ async def test_the_failure_of_the_last_verdict_is_what_is_tried() -> None:
     assert "`pytest -q` failed (exit 1): 1 test" in texts(request)[-1]
     await stand.answers(1, change(0))
     await stand.rests()
-    assert "2 attempts: Fix the failed test of pytest -q · 1 wins" in stand.said()
+    assert "2 attempts: Fix the failed test of pytest -q · attempt 1 wins" in stand.said()
 
 
 async def test_the_failure_of_other_texts_is_not_tried() -> None:

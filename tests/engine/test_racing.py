@@ -119,6 +119,22 @@ async def test_esc_stops_both() -> None:
     assert [view.words for view in stand.attempts.views()] == ["stopped", "stopped"]
 
 
+async def test_what_a_side_had_changed_when_it_was_stopped_can_be_taken() -> None:
+    stand = await raced("make it one")
+    model = await stand.model(1)
+    model.patch(change(0), "c1")
+    model.complete()
+    await model.wire.request(2)
+    stand.session.submit(intents.StopAttempts())
+    await stand.rests()
+    one, other = stand.attempts.views()
+    assert (one.words, one.added, one.removed) == ("stopped", 1, 1)
+    assert (other.words, other.added, other.removed) == ("stopped", 0, 0)
+    stand.session.submit(intents.TakeAttempt(1))
+    await stand.rests()
+    assert stand.text().startswith("x0 = 1\n")
+
+
 async def test_what_is_refused_of_a_race_speaks_of_its_sides() -> None:
     stand = await raced("make it one")
     submit = stand.session.submit

@@ -24,7 +24,7 @@ from tui.core.meter import MeterView, TurnClocks, dollars
 from tui.core.patches.bringing_home import LaneFile, difference, hunk_count, with_hunks
 from tui.core.wire.efforts import effort_refusal
 from tui.engine import intents
-from tui.engine.attempt_judging import AttemptJudge, TakenHunks, Texts, known_disk
+from tui.engine.attempt_judging import AttemptJudge, TakenHunks, Texts, known_disk, size_of
 from tui.engine.intents import Intent
 from tui.engine.lane_session import BringingHome, LaneResult, LaneSession, LaneSessions, home_words
 from tui.engine.model_choice import NO_CATALOGUE, find_offer
@@ -439,7 +439,7 @@ class Attempts:
                 row.began_s = clock.now()
                 why = await self._answered(row, task)
             if why:
-                row.result = Result(row.number, why=why)
+                row.result = _left_off(row, why)
                 return
             row.state = "judging"
             self._say_progress()
@@ -453,7 +453,7 @@ class Attempts:
             if row.result.verdict not in ("", "error"):
                 self._greens.append(row.result.passes)
         except asyncio.CancelledError:
-            row.result = Result(row.number, why=row.why or "stopped")
+            row.result = _left_off(row, row.why or "stopped")
             raise
         finally:
             row.state = "over"
@@ -485,7 +485,6 @@ class Attempts:
                     await lane.rest()
             except TimeoutError:
                 return f"no end of the answer in {DEADLINE_S:g} s"
-            row.changes = lane.changes
         finally:
             self._keep(row, lane)
             ending = self._services.supervisor.start(self._lanes.end(lane), "ending an attempt")
@@ -506,7 +505,7 @@ class Attempts:
         """What is looked at later of an answer that is over."""
         meter = lane.state.meter
         row.lane, row.meter, row.clocks = None, meter.view(self._ports.clock.now()), meter.clocks()
-        row.said = said_in(lane)
+        row.changes, row.said = lane.changes, said_in(lane)
         row.denied = tuple(ask.command or ask.question for ask in lane.denied)
 
     async def _specs(self, wanted: AttemptPlan) -> list[RoleSpec] | str:
@@ -606,7 +605,7 @@ class Attempts:
         told = [self._title]
         if winner is not None:
             take = f": /attempts take {winner.number}" if self._stopped else ""
-            told.append(f"{winner.number} wins{take}")
+            told.append(f"attempt {winner.number} wins{take}")
         elif self._greens:
             told.append("none passes")
         told += [dollars(usd)] if usd else []
@@ -735,6 +734,12 @@ def _answering(row: Attempt) -> str:
         return f"runs {running[0]}"
     blocks = row.lane.state.transcript.blocks
     return "thinking" if blocks and blocks[-1].kind is BlockKind.REASONING else "answering"
+
+
+def _left_off(row: Attempt, why: str) -> Result:
+    """What one came to that is not judged; what it had changed can be taken all the same."""
+    added, removed = size_of(row.changes)
+    return Result(row.number, added=added, removed=removed, why=why)
 
 
 def _unchanged(row: Attempt) -> str:
