@@ -12,6 +12,7 @@ from tests.support.fakes import settle
 from tests.support.judged_runs import TESTS, Judge, changes, has, judged
 from tests.support.turns import notes
 from tui.core.programs import AS_THE_USER, CommandLine, Output, RunOptions, RunResult
+from tui.core.run_report import FailedTest, RunReport
 from tui.engine import intents, lane_session
 from tui.engine.attempt_judging import AttemptJudge
 from tui.engine.judging import THEY_MEET, JudgingPlaces
@@ -211,3 +212,19 @@ async def test_a_search_for_the_blame_and_the_tests_of_a_lane_do_not_meet() -> N
     await stand.rests()
     cards = [b for b in stand.session.transcript.blocks if b.title.startswith("blame")]
     assert cards[-1].text.startswith("hunk 2 breaks test_a")
+
+
+async def test_an_attempt_that_takes_a_module_away_breaks_what_needs_it() -> None:
+    """Nothing is missing in the environment, although it looks so."""
+
+    def reads(output: str, passed: bool) -> RunReport:
+        gone = FailedTest("test_b", "test_b.py", detail="No module named 'a'")
+        return RunReport() if passed else RunReport((gone,), fault="the project is not installed")
+
+    world, _ = judged(8, lambda files: [] if files["a.py"] else ["test_b"])
+    judge = AttemptJudge(world.ports, [replace(TESTS, reader=reads)], {})
+    judge.begin()
+    result = await judge.judge(1, {"a.py": (b"x0 = 0\n", None)})
+    assert (result.verdict, result.broke) == ("failed", ("test_b",))
+    await judge.end()
+    await world.session.close()

@@ -13,7 +13,7 @@ from tests.engine.test_verification import lands, runs
 from tests.support.fakes import FakeRunner, World, settle
 from tests.support.stepped_rehearsal import SteppedRehearsal
 from tests.support.tables import each
-from tests.support.turns import begun
+from tests.support.turns import begun, land
 from tui.core.programs import AS_THE_USER, CommandLine, Output, RunOptions, RunResult
 from tui.core.run_report import FailedTest, RunCounts, RunReport
 from tui.engine import intents, verification
@@ -74,7 +74,7 @@ class Programs(FakeRunner):
 
 def stand(*verifiers: VerifyCommand, **status: int) -> tuple[World, Programs]:
     """A session in which a hunk waits in ``cache.py``; the last verifier runs the tests."""
-    world = World({"cache.py": "x = 1\n"})
+    world = World({"cache.py": "x = 1\n", "other.py": "y = 1\n"})
     lands(world, "cache.py", "x = 2")
     world.ports.runner = runner = Programs(**status)
     *world.others, world.verify = verifiers
@@ -101,6 +101,17 @@ async def test_where_the_part_is_long_to_find_all_run_at_once(
     world, runner = stand(verifier("ruff", "lint"), verifier("pytest", "tests"))
     await verify(world)
     assert sorted(runner.commands) == [("pytest",), ("ruff",)]
+
+
+async def test_a_file_whose_deletion_waits_is_gone_where_the_tests_run() -> None:
+    world, _ = stand(verifier("pytest", "tests"))
+    land(world, "*** Begin Patch\n*** Delete File: other.py\n*** End Patch\n")
+    parts: list[Part] = []
+    assert world.verify is not None
+    world.verify = replace(world.verify, part=lambda part: parts.append(part))
+    await verify(world)
+    assert parts[0].changed == ("cache.py", "other.py")
+    assert parts[0].gone == ("other.py",)
 
 
 async def test_it_is_said_where_nothing_of_the_verifiers_is_for_these_files() -> None:

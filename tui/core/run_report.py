@@ -392,9 +392,20 @@ def of_change(failed: Sequence[FailedTest], changed: Iterable[str]) -> list[Fail
     ]
 
 
+_no_module = re.compile(r"No module named '?([\w.]+)").findall
+
+
 def brought_in(report: RunReport, changed: Iterable[str]) -> RunReport:
-    """What is missing where a change belongs to it came with the change: it is a failure."""
-    if report.fault and of_change(report.failed, changed):
+    """What is missing where a change belongs to it came with the change: it is a failure.
+
+    So is a module that is missing and one of the changed files was: the change took it away.
+    """
+    paths = list(changed)
+    modules = {path.removesuffix(".py").removesuffix("/__init__") for path in paths}
+    told = "\n".join(one.detail or one.message for one in report.failed)
+    missing = {name.replace(".", "/") for name in _no_module(told)}
+    taken = any(f"/{module}".endswith(f"/{name}") for module in modules for name in missing)
+    if report.fault and (taken or of_change(report.failed, paths)):
         return structs.replace(report, fault="", step="")
     return report
 

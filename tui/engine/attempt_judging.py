@@ -20,7 +20,7 @@ from tui.core.document.hunk import Hunk
 from tui.core.document.workspace import Workspace
 from tui.core.files import decoded, digest_of
 from tui.core.run_progress import RunProgress
-from tui.core.run_report import RunReport
+from tui.core.run_report import RunReport, brought_in
 from tui.core.text.carried import carried_text
 from tui.core.text.diff import blocks
 from tui.core.text.rows import keep_ends
@@ -226,7 +226,7 @@ class AttemptJudge:
         except FileRefused as error:
             return _Said("error", (), RunReport(), str(error), True)
         self.spent_s += run.seconds
-        return _said(command, run, report)
+        return _said(command, run, brought_in(report, texts))
 
     async def _alone(
         self, shadows: Shadows, command: VerifyCommand, texts: Texts, said: _Run

@@ -428,7 +428,10 @@ class Verification:
         apart: bool,
     ) -> VerifierLanes:
         """What runs; where the part takes long to find, as at the first time, all at once."""
-        rest, part = not wanted.files, replace(self._part(wanted), texts=texts if apart else {})
+        rest, part = not wanted.files, self._part(wanted)
+        if apart:
+            gone = (path for path, text in texts.items() if text is None)
+            part = replace(part, texts=texts, gone=tuple({*part.gone, *gone}))
         plan = functools.partial(planned, found, rest=rest, quick=self._quick)
         try:
             async with asyncio.timeout(_PLAN_S if rest and not part.named else None):

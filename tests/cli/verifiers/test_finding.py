@@ -92,7 +92,7 @@ def package(script: str, **more: str) -> str:
         ({"noxfile.py": ""}, "nox", "nox"),
         ({"test_a.py": ""}, "pytest python3", "pytest -q"),
         ({"test_a.py": ITS_OWN}, "python3", "python3 -m unittest"),
-        ({"Cargo.toml": "", "tools/test_x.py": ""}, "cargo pytest", "cargo test"),
+        ({"Cargo.toml": "", "tools/test_x.py": ""}, "cargo pytest", "cargo test --no-fail-fast"),
         ({"go.mod": "", "Makefile": "test:\n"}, "go make", "go test ./..."),
         ({"package.json": package("vitest run")}, "npm", "npm test"),
         ({"package.json": package("jest"), "pnpm-lock.yaml": ""}, "npm pnpm", "pnpm test"),
@@ -344,6 +344,24 @@ def test_what_a_change_broke_in_what_conftest_imports_is_a_failure(made: Made) -
 
 
 @each(
+    "path, module, is_failure",
+    [
+        ("a.py", "a", True),
+        ("src/shop/cart.py", "shop.cart", True),
+        ("shop/__init__.py", "shop", True),
+        ("shop/cart.py", "art", False),
+        ("a.py", "flask", False),
+    ],
+)
+def test_a_module_that_a_change_took_away_is_no_fault_of_the_environment(
+    path: str, module: str, is_failure: bool
+) -> None:
+    one = FailedTest("test_x", "test_x.py", detail=f"No module named '{module}'")
+    report = RunReport((one,), fault="it is not installed", step="install it")
+    assert (brought_in(report, {path}) == RunReport((one,))) is is_failure
+
+
+@each(
     "files, program, path",
     [
         (WITH_PYTEST, "just", "shop/tests.py"),
@@ -572,3 +590,20 @@ def test_what_only_the_output_of_vitest_says_is_told(made: Made) -> None:
         ("b.test.js > s", "b.test.js", 1, "Error: setup broke"),
         ("Uncaught Exception", "a.test.js", 2, "Error: boom"),
     ]
+
+
+@each(
+    "files, program, option",
+    [
+        (WITH_PYTEST, "just", "--maxfail=0"),
+        (JEST, "npm", "--bail=0"),
+        ({"package.json": package("vitest run")}, "npm", "--bail=0"),
+    ],
+)
+def test_all_tests_run_although_one_fails(
+    made: Made, files: dict[str, str], program: str, option: str
+) -> None:
+    """Where one failed before any change, nothing is known of those behind it else."""
+    command = made(files, program)
+    assert command is not None
+    assert option in command.options

@@ -99,7 +99,7 @@ def behind(command: VerifyCommand | None) -> str | None:
         (GO, "go", "cache/cache.go", "test ./cache ./web"),
         (GO, "go", "rest/rest_test.go", "test ./rest"),
         (GO, "go", "data.txt", None),
-        (CARGO, "cargo", "a/src/lib.rs", "test -p one"),
+        (CARGO, "cargo", "a/src/lib.rs", "test --no-fail-fast -p one"),
         (CARGO, "cargo", "src/main.rs", None),
         (CARGO, "cargo", "a/src/lib.rs b/src/lib.rs", None),
         (JEST, "jest", "src/sum.js", "--findRelatedTests src/sum.js"),
@@ -117,6 +117,18 @@ def test_what_belongs_to_a_change(
     part = of(found, name).part
     assert part is not None
     assert behind(part(Part(changed=tuple(changed.split())))) == words
+
+
+def test_folders_of_go_without_tests_are_looked_at_and_not_tested(tmp_path: Path) -> None:
+    """`go test` says of them that there are none; `go vet` needs a file that is left."""
+    found = find_verifiers(project(tmp_path, {**GO, "tool/main.go": "package main\n"}), 60.0)
+    tests, looks = of(found, "go").part, of(found, "vet").part
+    assert tests is not None
+    assert looks is not None
+    assert behind(looks(Part(changed=("tool/main.go",)))) == "vet ./tool"
+    assert tests(Part(changed=("tool/main.go",))) is None
+    gone = Part(changed=("tool/main.go",), gone=("tool/main.go",))
+    assert (tests(gone), looks(gone)) == (None, None)
 
 
 def test_what_imports_what_is_told_by_the_screen(tmp_path: Path) -> None:

@@ -344,6 +344,10 @@ def part_words(project: Project, row: Row, marks: FileMarks, part: Part) -> list
     return found or None
 
 
+def _folder(path: str) -> str:
+    return path.rpartition("/")[0]
+
+
 class _Chosen:
     """The lists that a word in braces stands for; None: it cannot be said."""
 
@@ -358,6 +362,7 @@ class _Chosen:
             "ids": self._ids,
             "names": self.names,
             "packages": self._packages,
+            "tested": lambda: self._packages(of_tests=True),
             "crates": self._crates,
         }
 
@@ -393,14 +398,15 @@ class _Chosen:
         ids = [one.id for one in self._part.failed]
         return list(dict.fromkeys(ids)) if all(ids) else None
 
-    def _packages(self) -> list[str] | None:
-        """Folders of Go: of what changed, and of the tests that reach it."""
-        changed = self._part.changed
+    def _packages(self, *, of_tests: bool = False) -> list[str] | None:
+        """Folders of Go: of what changed, and of the tests that reach it; or of the tests alone."""
+        changed, gone = self._part.changed, self._part.gone
         tests = self._tests()
         if tests is None or any(not path.endswith(".go") for path in changed):
             return None
-        paths = [*changed, *tests]
-        folders = {path.rpartition("/")[0] for path in paths}
+        there = [*self._project.files, *self._part.texts]
+        left = {_folder(path) for path in there if path.endswith(".go") and path not in gone}
+        folders = {_folder(path) for path in (*(() if of_tests else changed), *tests)} & left
         return sorted(f"./{folder}" if folder else "." for folder in folders)
 
     def _crates(self) -> list[str] | None:
