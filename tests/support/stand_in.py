@@ -33,6 +33,8 @@ class StandIn:
     """Called, in a thread of its own, before each piece of an answer."""
     asked: list[str] = field(default_factory=list)
     """The models that were asked for an answer."""
+    listless: int = 404
+    """The status of its answer where it has no list to give."""
     port: int = 0
 
     def __post_init__(self) -> None:
@@ -73,7 +75,8 @@ class _Handler(BaseHTTPRequestHandler):
         elif self._refused():
             self._send(401, b'{"error": {"message": "Incorrect API key provided"}}')
         elif not self.server.provider.lists:
-            self._send(404, b'{"error": {"message": "no such route"}}')
+            said = b'{"error": {"message": "not for this one"}}'
+            self._send(self.server.provider.listless, said)
         else:
             data = [{"id": one, "context_window": 131072} for one in self.server.provider.models]
             self._send(200, json.dumps({"data": data}).encode())

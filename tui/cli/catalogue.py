@@ -95,7 +95,9 @@ async def listed(name: str, spec: EndpointSpec, key: str, patience_s: float = AS
         return ModelList({}, f"No answer within {patience_s:.0f} s.")
     except Refused as error:
         refused = error.code == "invalid_api_key"
-        return ModelList({}, str(error), refused, gives_none=error.status in (404, 405, 501))
+        # a key may be made for answers only
+        none_given = error.status in (404, 405, 501) or error.code == "http_403"
+        return ModelList({}, str(error), refused, gives_none=none_given)
     except (EndpointError, Broken) as error:
         return ModelList({}, str(error))
     finally:
