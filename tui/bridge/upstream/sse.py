@@ -230,7 +230,7 @@ def value_of(data: bytes) -> object:
         ValueError: it is no JSON.
         Broken: it is an object too deep or too crowded to be read.
     """
-    data = data.removeprefix(_SAID_TWICE)  # some gateways do that
+    data = data.removeprefix(_BOM).removeprefix(_SAID_TWICE)  # some gateways do that
     if words := too_heavy(data):
         if data.lstrip().startswith(b"{"):
             raise Unusable(_too_heavy(words))

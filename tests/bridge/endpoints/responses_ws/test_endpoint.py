@@ -17,6 +17,7 @@ from tests.support.tables import each
 from tui.bridge.endpoints.base import Asked
 from tui.bridge.endpoints.response_writer import ResponseWriter
 from tui.bridge.endpoints.responses_ws import endpoint
+from tui.core.wire.refusals import UNUSABLE
 from tui.core.wire.server.run import Run, Task
 
 ONE, TWO = Script([Say("one")]), Script([Say("two")])
@@ -145,7 +146,7 @@ async def test_a_steer_interrupts_there_and_goes_on_in_the_same_conversation(rel
     assert relay.server.heard[-1].told[-1] == ("user", "Smaller.")
 
 
-@each("code, status", [(1009, 400), (1008, 403), (1013, 503)])
+@each("code, status", [(1009, 400), (1008, 403), (1013, 503), (4401, 401), (4429, 429)])
 async def test_close_codes_that_mean_something(relay: Stand, code: int, status: int) -> None:
     relay.answers(Script([Hold()]))
     before = len(relay.server.requests)
@@ -156,6 +157,32 @@ async def test_close_codes_that_mean_something(relay: Stand, code: int, status: 
     events = await relay.until()
     assert failure(events)[2] == status
     assert f"close code {code}" in events[-1]["error"]["message"]
+
+
+BOM = "\ufeff" + json.dumps({"type": "error", "error": {"message": "Its words."}})
+
+
+@each(
+    "said, words, code",
+    [
+        (b"\x88\x02\x03\xf0", "close code 1008", UNUSABLE),
+        (b"\x88\x02\x11\x34", "close code 4404", UNUSABLE),
+        (b"\x88\x02\x03\xf3", "close code 1011", "server_error"),
+        (b"\x83\x00", "broke the WebSocket protocol", UNUSABLE),
+        (b"\x81\x7f\x00\x00\x00\x00\x10\x00\x00\x00", "a message that is too big", UNUSABLE),
+        (bytes([0x81, len(BOM.encode())]) + BOM.encode(), "Its words.", "server_error"),
+    ],
+)
+async def test_what_ends_an_answer_says_whether_to_ask_again(
+    relay: Stand, said: bytes, words: str, code: str
+) -> None:
+    relay.answers(Script([Say("of an answer", held=True)], after="stall"))
+    await relay.ask()
+    await relay.until("response.output_text.delta")
+    server_of(relay).sockets[-1].transport.write(said)
+    failed = (await relay.until())[-1]["response"]["error"]
+    assert words in failed["message"]
+    assert failed["code"] == code
 
 
 async def flush() -> None:

@@ -160,6 +160,14 @@ class SocketLost(Exception):
         """Nobody there has heard the request that was made last."""
 
 
+_FAULTS = {
+    1002: "broke the WebSocket protocol",
+    1007: "broke the WebSocket protocol",
+    1009: "sent a message that is too big",
+}
+"""Close codes that are sent to a server, and what it did, behind its name."""
+
+
 class Chain(Struct):
     """The newest response on a socket, and the whole conversation up to and with it."""
 
@@ -269,7 +277,9 @@ class UpstreamSocket:
 
     def _loss(self, error: ConnectionClosed) -> SocketLost:
         code = error.rcvd.code if error.rcvd is not None else None
-        return self._lost or SocketLost(code, self._connection.refusal)
+        ours = error.sent.code if error.sent is not None and not error.rcvd_then_sent else 0
+        why = self._connection.refusal or _FAULTS.get(ours, "")
+        return self._lost or SocketLost(code, why)
 
 
 MAX_AGE_S = 55 * 60.0

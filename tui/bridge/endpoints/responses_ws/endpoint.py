@@ -33,6 +33,7 @@ from tui.bridge.upstream.sse import Message, read_in_steps, said_by
 from tui.core.wire.json_reading import SHORT_BYTES
 from tui.core.wire.json_writing import request_body
 from tui.core.wire.rate_limits import pause_header, retry_after_s
+from tui.core.wire.refusals import KEY_CLOSES, is_hopeless
 
 if TYPE_CHECKING:
     from tui.bridge.upstream.client import Upstream
@@ -363,10 +364,15 @@ class ResponsesWsEndpoint:
         return connected
 
     def _lost(self, lost: SocketLost, writer: ResponseWriter) -> Exception:
-        status, words = _CLOSES.get(lost.code or 0, (0, ""))
+        code = lost.code or 0
+        status, words = _CLOSES.get(code, (0, ""))
+        if 4400 <= code < 4500:
+            status, words = code - 4000, f"closed the connection (close code {code})."
         if status and not writer.began:
-            return Refused(status, f"closed_{lost.code}", f"{self._host} {words}")
+            name = "invalid_api_key" if code in KEY_CLOSES else f"closed_{code}"
+            return Refused(status, name, f"{self._host} {words}")
         if lost.why:
             return Unusable(f"{self._host} {lost.why}: the connection was closed.")
-        code = f" (close code {lost.code})" if lost.code else ""
-        return Broken(f"{self._host} closed the connection before the response ended{code}.")
+        said = f" (close code {code})" if code else ""
+        kind = Unusable if is_hopeless(code) else Broken
+        return kind(f"{self._host} closed the connection before the response ended{said}.")
