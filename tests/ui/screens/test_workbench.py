@@ -161,6 +161,25 @@ async def test_commands(session: ScriptedSession) -> None:
             assert session.intents == [intent], typed
 
 
+async def test_on_a_narrow_screen_what_a_command_says_in_the_conversation_is_shown(
+    session: ScriptedSession,
+) -> None:
+    async with running(session, size=(80, 24)) as (app, pilot):
+        for typed, pane in (
+            ("/context", "conversation"),
+            ("/pin use tabs", "conversation"),
+            ("/ask what is it?", "conversation"),
+            ("/verify", "conversation"),
+            ("/budget day 0", "editor"),  # which is refused
+            ("/effort high", "editor"),
+        ):
+            app.bench.panes.choose("editor")
+            app.bench.prompt_box.prompt.restore(typed)
+            await pilot.press("enter")
+            await pilot.pause()
+            assert app.bench.panes.shown == pane, typed
+
+
 async def test_a_wrong_command_comes_back_with_a_sentence(session: ScriptedSession) -> None:
     async with running(session) as (app, pilot):
         wrong = (

@@ -480,6 +480,15 @@ class TurnActions:
         self._session.submit(SendFailure())
 
 
+_TOLD = frozenset(
+    (
+        *("ask", "blame", "budget", "clear", "compact", "context", "continue", "delegate"),
+        *("export", "fix", "inspect", "pin", "rename", "verify"),
+    )
+)
+"""Commands whose answer comes in the conversation."""
+
+
 class SlashCommands:
     """Runs what is typed with a slash in front."""
 
@@ -505,6 +514,8 @@ class SlashCommands:
         if problem := self._run(name, argument) if known else unknown_command(name):
             self._screen.notify(inert(problem), severity="warning", markup=False)
             self._panes.prompt_box.restore(text)
+        elif name in _TOLD:
+            self._panes.panes.sent()
         return True
 
     def _run(self, name: str, argument: str) -> str:
