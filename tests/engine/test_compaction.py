@@ -304,6 +304,27 @@ async def test_a_part_whose_summary_is_cut_does_not_take_the_next_one_with_it() 
     assert "not all of what was said in prose: the model repeated itself" in "\n".join(notes(place))
 
 
+async def test_a_summarising_model_that_takes_less_is_asked_in_smaller_parts() -> None:
+    place = world(None)
+    await turn(place, "make the cache safe", LONG + LONG + "the key is blue")
+    await turn(place, "now the index")
+    place.session.submit(intents.Compact())
+    first = await lane(place).request(1)
+    SteppedRehearsal(lane(place)).begin()
+    why = "the input (9000 tokens) is longer than the model's context length (6144 tokens)"
+    lane(place).give(ErrorEvent(400, "invalid_request_error", why))
+    await settle()
+    while lane(place).busy:
+        SteppedRehearsal(lane(place)).answers(PROSE)
+        await settle()
+    sent = [texts(one)[0] for one in lane(place).requests]
+    assert len(sent) > 2
+    assert max(map(len, sent[1:])) < len(texts(first)[0]) / 2
+    assert "the key is blue" in sent[-1]
+    assert prose_in(place.session.compaction().text) == PROSE
+    assert "without what was said" not in notes(place)[-1]
+
+
 async def test_before_an_answer_has_come_to_its_end_nothing_is_compacted() -> None:
     place = world()
     place.session.submit(intents.Compact())

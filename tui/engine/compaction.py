@@ -36,7 +36,7 @@ from tui.core.inert_text import PROSE, inert
 from tui.core.instructions import MAP_TITLE
 from tui.core.run_report import FailedTest
 from tui.core.steps import Work, finished
-from tui.core.tokens import tokens
+from tui.core.tokens import is_too_long, tokens, window_told
 from tui.core.wire import events
 from tui.core.wire.endpoint_facts import REHEARSAL
 from tui.core.wire.events import Event
@@ -74,6 +74,8 @@ SOON_S = 1.0
 GRACE_S = 1.0
 """So long after that, for what there is of it."""
 _LATE = "no answer came in time"
+_TRIES = 3
+"""Of a summary whose model takes less than it is known to."""
 MOST_LINES = 2000
 
 
@@ -470,9 +472,20 @@ class Compaction:
             self._fault = "the rehearsal writes no summaries"
             return
         room = self._writes(spec)
+        for tries_left in reversed(range(_TRIES)):
+            self._prose, self._fault = earlier, ""
+            await self._write_in_parts(spec, room, pieces, wish)
+            if not (tries_left and is_too_long(self._fault, self._fault)):
+                return
+            room = min(window_told(self._fault) or room, room // 2)
+
+    async def _write_in_parts(
+        self, spec: RoleSpec, room: int, pieces: Sequence[str], wish: str
+    ) -> None:
+        """Have it written by a model that has so much room, on top of the earlier one."""
         chars = int(room * _CHARS * (1 - 2 * _PROSE))
         words = min(_MOST_WORDS, int(room * _PROSE / 2))
-        for part in _parts(pieces, max(chars - len(earlier), chars // 2)):
+        for part in _parts(pieces, max(chars - len(self._prose), chars // 2)):
             said, fault = await self._answer(spec, request_text(part, self._prose, wish), words)
             refused = fault_of(said)
             self._fault = self._fault or fault or refused
