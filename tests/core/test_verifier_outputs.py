@@ -162,6 +162,49 @@ def test_a_report_of_jest_or_vitest_says_all() -> None:
     assert adds.id == "src/sum.test.js"
 
 
+NODE_SPEC = """test at a.test.js:3:69
+✖ never
+  'test did not finish before its parent and was cancelled'
+
+test at a.test.js:4:1
+✖ later (0.13ms) # TODO
+  Error: todo
+"""
+NODE_TAP = """    not ok 1 - inner
+      ---
+      location: '/home/ada/app/a.test.js:5:32'
+      failureType: 'testCodeFailure'
+      error: 'boom'
+      ...
+    1..1
+not ok 4 - outer
+  ---
+  type: 'suite'
+  location: '/home/ada/app/a.test.js:5:1'
+  failureType: 'subtestsFailed'
+  error: '1 subtest failed'
+  ...
+"""
+
+
+@each(
+    "form, text, found",
+    [
+        (
+            "node",
+            NODE_SPEC,
+            ("never", "a.test.js", 2, "test did not finish before its parent and was cancelled"),
+        ),
+        ("tap", NODE_TAP, ("inner", "a.test.js", 4, "boom")),
+    ],
+)
+def test_a_test_that_is_to_be_done_or_has_only_others_in_it_has_not_failed(
+    form: str, text: str, found: tuple[str, str, int, str]
+) -> None:
+    (one,) = read_output(text, [formats()[form]], locate)
+    assert one[:4] == found
+
+
 @each(
     "form, text, found",
     [

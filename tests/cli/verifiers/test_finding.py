@@ -420,6 +420,9 @@ def test_a_file_that_no_test_of_jest_or_vitest_reaches_is_not_red(made: Made, ou
             "no test passed: 2 skipped or expected to fail",
         ),
         ({"justfile": "test:\n true\n"}, "", ""),
+        ({"justfile": "test:\n true\n"}, "1..4\nok 1 - a\nok 2\n", "2 of 4 tests said nothing"),
+        ({"justfile": "test:\n true\n"}, "ok 1 - a\nok 2 # SKIP\n1..2\n", ""),
+        ({"justfile": "test:\n true\n"}, "ok 1 - a\n1..1\nok 1 - b\n1..1\n", ""),
         (
             {"justfile": "test:\n true\n"},
             "test result: ok. 0 passed; 0 failed; 0 ignored; 0 measured\n",

@@ -34,6 +34,7 @@ _NOT_SAID = pattern(
     re.M,
 )
 """A package that passed without PASS before: it was ended before its tests were."""
+_PLAN, _SAID = pattern(r"^1\.\.(\d+)$", re.M), pattern(r"^(?:not )?ok\b(?! +\t)", re.M)
 _PACKAGE_ENDED = pattern(r"(?:FAIL|ok) *\t")
 _PANIC = pattern(r"(?:panic|fatal error): ")
 _OF_PACKAGE = pattern(r"^(?:\?|FAIL|ok) *\t(?!.*\[no test(?: file)?s(?: to run)?\])", re.M)
@@ -134,6 +135,8 @@ class RunReader:
             if report.fault:
                 return report
             found = self._fault(output, [row for row in table()["fault"] if row.get("passed")])
+            if not found.fault and (plan := _PLAN.findall(output)):
+                found = _unsaid(plan, output)
             if report.counts is None and not found.fault and self._tells(output):
                 name = self._row["name"]
                 found = RunReport((), f"{name} was ended before it said which tests ran", _STEP)
@@ -229,6 +232,14 @@ class RunReader:
         except tomllib.TOMLDecodeError:
             return False
         return bool(named.search(text)) and not any(named.match(str(one)) for one in needed)
+
+
+def _unsaid(plan: Sequence[str], output: str) -> RunReport:
+    """A fault if TAP's plan has more tests than were told of."""
+    said = len(_SAID.findall(output))
+    if len(plan) > 1 or said >= int(plan[0]) or _CUT.search(output):
+        return RunReport()
+    return RunReport((), f"{int(plan[0]) - said} of {plan[0]} tests said nothing", _STEP)
 
 
 def _filled_up(told: Sequence[FailedTest], said: Sequence[FailedTest]) -> list[FailedTest]:
