@@ -26,7 +26,7 @@ from tui.engine.verification import (
     REFUSE,
     ending,
 )
-from tui.engine.verifier_plan import short_title, verdict_of
+from tui.engine.verifier_plan import verdict_of
 from tui.errors import SettingsError
 
 
@@ -141,21 +141,6 @@ async def test_closing_ends_a_running_command(world: World) -> None:
 def test_endings(result: RunResult, verdict: str, words: str) -> None:
     assert verdict_of(result, RunReport()) == verdict
     assert ending(result, 9.0) == words
-
-
-@each(
-    "argv, title",
-    [
-        (["/opt/venv/bin/python3", "-m", "pytest", "-q"], "pytest -q"),
-        (["/opt/venv/bin/pytest", "-k", "a b"], "pytest -k 'a b'"),
-        (["python", "check.py"], "python check.py"),
-        ("/opt/bin/make test", "/opt/bin/make test"),
-    ],
-)
-def test_a_run_is_named_without_the_places_of_its_programs(
-    argv: str | list[str], title: str
-) -> None:
-    assert short_title(argv) == title
 
 
 async def test_the_tests_run_on_what_the_screen_shows() -> None:

@@ -19,7 +19,13 @@ from tui.core.run_report import FailedTest, RunCounts, RunReport
 from tui.engine import intents, verification
 from tui.engine.ports import Part, VerifierKind, VerifyCommand, VerifyWhen
 from tui.engine.session import SessionOptions
-from tui.engine.verifier_plan import Verdict, common_verdict, planned, verdict_of
+from tui.engine.verifier_plan import (
+    Verdict,
+    common_verdict,
+    planned,
+    short_title,
+    verdict_of,
+)
 
 BOOM = FailedTest("test_put", "test_cache.py", 4, "boom", "", "test_cache.py::test_put")
 
@@ -470,3 +476,18 @@ def test_the_report_counts_as_much_as_the_exit_status(
     status: int, report: RunReport, verdict: Verdict
 ) -> None:
     assert verdict_of(RunResult(status, 1.0), report) == verdict
+
+
+@each(
+    "argv, title",
+    [
+        (["/opt/venv/bin/python3", "-m", "pytest", "-q"], "pytest -q"),
+        (["/opt/venv/bin/pytest", "-k", "a b"], "pytest -k 'a b'"),
+        (["python", "check.py"], "python check.py"),
+        ("/opt/bin/make test", "/opt/bin/make test"),
+    ],
+)
+def test_a_run_is_named_without_the_places_of_its_programs(
+    argv: str | list[str], title: str
+) -> None:
+    assert short_title(argv) == title
