@@ -27,7 +27,7 @@ class Past:
             raise StoreRefused("the store is locked")
         return self.turns
 
-    async def sessions(self, words: str = "", folder: str = "") -> list[SessionLine]:
+    async def sessions(self, words: str) -> list[SessionLine]:
         return []
 
     async def find(self, session_id: str) -> SessionLine:

@@ -237,9 +237,9 @@ def _beginning(data: bytes, *, cut: bool) -> tuple[str, str]:
     return data.decode("utf-8", "surrogateescape"), part
 
 
-def ascii_shown(path: str, limit: int = 200) -> str:
+def ascii_shown(path: str) -> str:
     """A path with its control characters escaped."""
-    short = path if len(path) <= limit else path[:limit] + "…"
+    short = path if len(path) <= 200 else path[:200] + "…"
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in short)
 
 

@@ -301,7 +301,7 @@ class Commands:
         if arguments.flag("stop"):
             job.stop()
             self._restate()
-        wait_s = arguments.decimal(0.0, "wait_s") or arguments.decimal(0.0, "yield_time_ms") / 1000
+        wait_s = arguments.decimal("wait_s") or arguments.decimal("yield_time_ms") / 1000
         if wait_s > 0 and not job.ended.is_set():
             await self._wait(job, min(wait_s, _LONGEST_WAIT_S))
         elif arguments.flag("stop"):

@@ -448,7 +448,7 @@ class SessionStore(Protocol):
 class SessionArchive(Protocol):
     """The sessions that are kept (effects.store.reading). Raises StoreRefused."""
 
-    async def sessions(self, words: str = "", folder: str = "") -> list[SessionLine]:
+    async def sessions(self, words: str) -> list[SessionLine]:
         """Those in which all of these words are (their beginnings will do), newest first."""
 
     async def find(self, session_id: str) -> SessionLine:

@@ -85,8 +85,8 @@ def _of(arguments: Arguments) -> ShellCall:
     argv = arguments.strings(*_COMMAND)
     several = arguments.has("commands") and len(argv) > 1
     line, argv = ("\n".join(argv), ()) if several or len(argv) == 1 else (for_argv(argv), argv)
-    milliseconds = arguments.decimal(0.0, "timeout_ms", "timeout")
-    seconds = arguments.decimal(0.0, "timeout_s", "deadline_s") or milliseconds / 1000
+    milliseconds = arguments.decimal("timeout_ms", "timeout")
+    seconds = arguments.decimal("timeout_s", "deadline_s") or milliseconds / 1000
     if seconds < 0:
         raise CallError("a timeout cannot be negative")
     folders = [arguments.text(name, "") for name in _FOLDER]

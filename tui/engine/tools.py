@@ -403,9 +403,9 @@ class Arguments:
             raise CallError(f"the argument {names[0]!r} must be a string or a list of strings")
         return tuple(parts)
 
-    def decimal(self, default: float, *names: str) -> float:
-        """The first of these that is given, as a number. Raises CallError: it is none."""
-        value = next((self._values[name] for name in names if self._values.get(name)), default)
+    def decimal(self, *names: str) -> float:
+        """The first of these that is given, as a number, else 0. Raises CallError: it is none."""
+        value = next((self._values[name] for name in names if self._values.get(name)), 0)
         try:
             number = float(str(value))
         except ValueError:

@@ -257,10 +257,10 @@ def shown(action: str, scope: Scope = "global", most: int = 1) -> str:
     return " ".join(map(key_name, key.keys[:most])) if key.keys else "".join(ways(key)[:1])
 
 
-def way_out(screen: Screen[Any], closes: str = "closes") -> str:
-    """What Esc does now on a screen over the workbench, which it otherwise ``closes``."""
+def way_out(screen: Screen[Any]) -> str:
+    """What Esc does now on a screen over the workbench."""
     stops = getattr(screen.app, "stops_first", False)
-    return "Esc stops the answer" if stops else f"Esc {closes}"
+    return "Esc stops the answer" if stops else "Esc closes"
 
 
 def hints(

@@ -29,7 +29,7 @@ class Kept:
     def __init__(self, *lines: SessionLine) -> None:
         self.lines = lines
 
-    async def sessions(self, words: str = "", folder: str = "") -> list[SessionLine]:
+    async def sessions(self, words: str) -> list[SessionLine]:
         if words == "broken":
             raise StoreRefused("the store is \x1b[31mlocked")
         return [one for one in self.lines if words in one.first_words]
@@ -48,10 +48,10 @@ class Busy(Kept):
         super().__init__(*lines)
         self.free = asyncio.Event()
 
-    async def sessions(self, words: str = "", folder: str = "") -> list[SessionLine]:
+    async def sessions(self, words: str) -> list[SessionLine]:
         if words:
             await self.free.wait()
-        return await super().sessions(words, folder)
+        return await super().sessions(words)
 
 
 LINES = (

@@ -48,9 +48,9 @@ PARTED = "blank lines behind its added lines were left out"
 _HEADERS = "'*** Add File: PATH', '*** Delete File: PATH', '*** Update File: PATH'"
 
 
-def quoted(text: str, limit: int = 60) -> str:
+def quoted(text: str) -> str:
     """A piece of a patch for a message: cut to a length, control characters escaped."""
-    cut = text if len(text) <= limit else text[:limit] + "..."
+    cut = text if len(text) <= 60 else text[:60] + "..."
     return "".join(
         char if char.isprintable() else char.encode("unicode_escape").decode() for char in cut
     )

@@ -176,7 +176,7 @@ class Locator(Struct):
 
     def places(self) -> Sequence[int]:
         """All rows to choose from, now that the section is whole, in the text as it is."""
-        return self._best().rows if self.old else _moved(self.anchor_rows(), 1)
+        return self._best().rows if self.old else _next_rows(self.anchor_rows())
 
     def forget(self) -> None:
         """Keep no rows: they are looked for again when somebody asks."""
@@ -361,7 +361,7 @@ class Locator(Struct):
             after = bisect_left(rows, self.search.cursor)
             if not self.search.placed_before or after == len(rows):
                 words = f"ambiguous: its anchor is at {lines_in_words(rows)}"
-                return Miss(words, _moved(rows, 1))
+                return Miss(words, _next_rows(rows))
             return Spot(rows[after] + 1, flags=(flag, FIRST_BEHIND))
         return Spot(rows[0] + 1, flags=(flag,))
 
@@ -508,16 +508,16 @@ def _from(rows: Sequence[int], row: int) -> Sequence[int]:
     return rows[bisect_left(rows, row) :]
 
 
-def _moved(rows: Sequence[int], by: int) -> Sequence[int]:
-    """All of them so many rows further on."""
-    return rows.moved(by) if isinstance(rows, RowSet) else [row + by for row in rows]
+def _next_rows(rows: Sequence[int]) -> Sequence[int]:
+    """The row behind each of them."""
+    return rows.moved(1) if isinstance(rows, RowSet) else [row + 1 for row in rows]
 
 
-def lines_in_words(rows: Sequence[int], limit: int = 8) -> str:
+def lines_in_words(rows: Sequence[int]) -> str:
     """``lines 3, 10 and 17``, 1-based."""
-    numbers = [str(row + 1) for row in rows[:limit]]
-    if len(rows) > limit:
-        numbers.append(f"{len(rows) - limit} more")
+    numbers = [str(row + 1) for row in rows[:8]]
+    if len(rows) > 8:
+        numbers.append(f"{len(rows) - 8} more")
     if len(numbers) == 1:
         return f"line {numbers[0]}"
     return f"lines {', '.join(numbers[:-1])} and {numbers[-1]}"

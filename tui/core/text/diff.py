@@ -15,7 +15,7 @@ from difflib import SequenceMatcher
 from functools import lru_cache
 from typing import NamedTuple
 
-from tui.core.text.change_set import Author, Change, ChangeSet, Position, change_at, end_of
+from tui.core.text.change_set import Change, ChangeSet, Position, change_at, end_of
 from tui.core.text.indent import indentation
 from tui.core.text.patterns import pattern
 from tui.core.text.rows import keep_ends
@@ -298,7 +298,7 @@ def _ends(old: str, new: str) -> tuple[Ranges, Ranges]:
     return ((one,) if one[0] < one[1] else ()), ((other,) if other[0] < other[1] else ())
 
 
-def line_changes(old: str, new: str, author: Author | None = None) -> ChangeSet:
+def line_changes(old: str, new: str) -> ChangeSet:
     """The changes of whole lines that make ``new`` of ``old``.
 
     Of long texts that differ little only the difference is looked at.
@@ -313,7 +313,7 @@ def line_changes(old: str, new: str, author: Author | None = None) -> ChangeSet:
         change_at((first + a, 0), "".join(was[a:b]), "".join(now[c:d]))
         for a, b, c, d in blocks(was, now)
     ]
-    return ChangeSet(end_of((0, 0), old), tuple(found), author)
+    return ChangeSet(end_of((0, 0), old), tuple(found))
 
 
 def merge3(base: str, ours: str, theirs: str) -> str | None:

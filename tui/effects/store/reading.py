@@ -113,9 +113,9 @@ class Archive:
     def __init__(self, data_dir: Path) -> None:
         self._data_dir = data_dir
 
-    async def sessions(self, words: str = "", folder: str = "") -> list[SessionLine]:
+    async def sessions(self, words: str) -> list[SessionLine]:
         """Those in which all of these words are (their beginnings will do), newest first."""
-        return await asyncio.to_thread(sessions, self._data_dir, words, folder)
+        return await asyncio.to_thread(sessions, self._data_dir, words)
 
     async def find(self, session_id: str) -> SessionLine:
         """A session by its id, by the beginning of it that no other has, or by its name."""

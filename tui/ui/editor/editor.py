@@ -177,7 +177,7 @@ class Editor(PaintedWidget, can_focus=True):
             view.fit(self.size.width, wrap=self.wrap)
             line = view.written_line if self.following else None
             if line is not None and not self._looked:
-                view.reveal(line, height, ahead=True)
+                view.reveal(line, height)
             elif seen or not before or line is not None:
                 view.reveal_cursor(*self.size)
             view.scroll_rows(0, height)
@@ -207,7 +207,7 @@ class Editor(PaintedWidget, can_focus=True):
         if self.view is not None:
             self.view.wrote(line)
             if self.following and self.size.height:
-                self.view.reveal(line, self.size.height, ahead=True)
+                self.view.reveal(line, self.size.height)
 
     def go(self, position: Position, *, select_to: Position | None = None) -> None:
         """The user goes there (and selects): in the middle of the view if it was out of sight."""

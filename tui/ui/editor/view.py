@@ -197,14 +197,14 @@ class View:
         """Show a position in the middle."""
         self._put(self.wrapping.step(self.wrapping.row(position), -(height // 2))[0], height)
 
-    def reveal(self, line: int, height: int, *, ahead: bool = False) -> None:
-        """Scroll as little as possible so that a line's end is shown with some rows around it.
+    def reveal(self, line: int, height: int) -> None:
+        """Scroll as little as possible so that a line's end is shown, with room below it.
 
-        ``ahead`` leaves room below, for text that is being written there.
+        There text is being written.
         """
         line = min(max(line, 0), self.buffer.line_count - 1)
         end = (line, len(self.buffer.lines[line]))
-        self._reveal(self.wrapping.row(end), height, ahead=ahead)
+        self._reveal(self.wrapping.row(end), height, ahead=True)
 
     def show_lines(self, first: int, last: int, height: int) -> None:
         """Show lines with what was removed above them, in the middle if they are out of sight."""

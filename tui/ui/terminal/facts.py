@@ -294,9 +294,9 @@ class Replies:
         if found := _COLOUR.fullmatch(sequence):
             digits = found.group(1, 2, 3) if found[1] else found.group(4, 5, 6)
             red, green, blue = (int(part, 16) / (16 ** len(part) - 1) for part in digits)
-            self._background(0.2126 * red + 0.7152 * green + 0.0722 * blue < 0.5, "it said so")
+            self._background(0.2126 * red + 0.7152 * green + 0.0722 * blue < 0.5)
         elif found := _SCHEME.fullmatch(sequence):
-            self._background(found[1] == "1", "it said so")
+            self._background(found[1] == "1")
         elif _COLOURED.fullmatch(sequence):
             self._learn(replace(self.facts, colours="true", why_colours="it said so"))
         elif (found := _CURSOR.fullmatch(sequence)) and int(found[1]) > 1:
@@ -306,9 +306,9 @@ class Replies:
             return False
         return True
 
-    def _background(self, dark: bool, why: str) -> None:
+    def _background(self, dark: bool) -> None:
         if self.facts.why_dark != "[screen] background":
-            self._learn(replace(self.facts, dark=dark, why_dark=why))
+            self._learn(replace(self.facts, dark=dark, why_dark="it said so"))
 
     def _measure(self) -> None:
         """Both signs have been measured."""

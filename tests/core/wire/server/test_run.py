@@ -76,16 +76,14 @@ def test_a_reasoning_has_parts_of_its_summary_and_its_own_words() -> None:
     stage = Stage()
     index = stage.run.item_added({"type": "reasoning"})
     stage.run.delta(index, "one", "summary")
-    stage.run.part(index)
-    stage.run.delta(index, "two")
     stage.run.delta(index, "raw", "reasoning_text")
     stage.run.item_done(index, {"encrypted_content": "secret"})
     item = stage.run.output[0]
-    assert [part["text"] for part in item["summary"]] == ["one", "two"]
+    assert [part["text"] for part in item["summary"]] == ["one"]
     assert item["content"] == [{"type": "reasoning_text", "text": "raw"}]
     assert item["encrypted_content"] == "secret"
     deltas = [e for e in stage.events if e["type"] == "response.reasoning_summary_text.delta"]
-    assert [e["summary_index"] for e in deltas] == [0, 1]
+    assert [e["summary_index"] for e in deltas] == [0]
     assert "content_index" in next(
         e for e in stage.events if e["type"] == "response.reasoning_text.done"
     )

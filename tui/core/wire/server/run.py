@@ -323,12 +323,6 @@ class Run:
             self.chars += len(text)
             begun.delta(text, family, self.emit)
 
-    def part(self, index: int) -> None:
-        """The next text of an open item begins another part (of a summary, of a message)."""
-        begun = self._open.get(index)
-        if begun is not None:
-            begun.end_part(self.emit)
-
     def item_done(self, index: int, item: dict[str, Any] | None = None) -> None:
         """Finish an item: with its texts so far, and what ``item`` says over them."""
         begun = self._open.pop(index, None)
