@@ -419,6 +419,15 @@ def test_what_was_spent_since_a_moment_of_this_session_and_of_others(tmp_path: P
     assert reading.spent(tmp_path, 2**52, mine) == (0.0, 0.0)
 
 
+def test_what_lanes_cost_before_the_first_turn_is_spent_too(tmp_path: Path) -> None:
+    beside = Happened(0, "cost", "0.5"), Happened(0, "cost", "1e300")
+    mine = write(tmp_path, *beside)
+    other = write(tmp_path, *beside, *said("three"), Happened(0, "cost", "0.125"))
+    assert reading.spent(tmp_path, 0, mine) == (0.5, 0.875)
+    assert reading.spent(tmp_path, 2**52, mine) == (0.0, 0.0)
+    assert reading.load(tmp_path, other).usd == 0.875
+
+
 def test_a_price_that_cannot_be_is_not_spent(tmp_path: Path) -> None:
     write(tmp_path, *said("one", "two"))
     with closing(sqlite3.connect(tmp_path / FILE, isolation_level=None)) as base:

@@ -87,6 +87,11 @@ _RESERVED = """
             WHERE session = t.session AND turn = t.number AND what IN ('reserved', 'cost'))
 """
 """What requests cost at least that are not answered, or were not when duetto was killed."""
+_BESIDE = """
+    what = 'cost' AND CAST(detail AS REAL) BETWEEN 0 AND 1e9
+        AND NOT EXISTS (SELECT 1 FROM turns WHERE session = e.session AND number = e.turn)
+"""
+"""What attempts and delegates cost that began before any turn."""
 _MOST_MISSING = 10_000
 _MISSING = "what was said here cannot be read any more"
 _TAIL, _MOST_TAIL = 100, 400
@@ -366,7 +371,8 @@ def _stored(
         entry_count=_one(base, "SELECT max(id) FROM entries WHERE session = ?", n),
         blocks=blocks,
         first=first,
-        usd=_one(base, "SELECT total(usd) FROM turns WHERE session = ?", n),
+        usd=_one(base, "SELECT total(usd) FROM turns WHERE session = ?", n)
+        + _one(base, f"SELECT total(detail) FROM events AS e WHERE session = ? AND {_BESIDE}", n),
         hunks=hunks,
         files={} if first else files,
         commands=_one(base, "SELECT max(number) FROM commands WHERE session = ?", n),
@@ -402,8 +408,13 @@ def spent(data_dir: Path, since_ms: int, session_id: str) -> tuple[float, float]
             " AND usd BETWEEN 0 AND 1e9"  # else it is no price
         )
         own, others = base.execute(query, (session_id, session_id, since_ms)).fetchone()
-        asked_for = base.execute(_RESERVED, (session_id, since_ms)).fetchall()
-    for is_own, usd in asked_for:
+        more = base.execute(_RESERVED, (session_id, since_ms)).fetchall()
+        query = (
+            "SELECT id = ?, total(CAST(detail AS REAL)) FROM sessions JOIN events AS e"
+            f" ON e.session = n WHERE last_ms >= ? AND ms >= ? AND {_BESIDE} GROUP BY n"
+        )
+        more += base.execute(query, (session_id, since_ms, since_ms)).fetchall()
+    for is_own, usd in more:
         own, others = (own + usd, others) if is_own else (own, others + usd)
     return float(own), float(others)
 
