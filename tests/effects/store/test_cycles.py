@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import math
 import os
 import sqlite3
@@ -291,6 +292,17 @@ def test_a_store_that_is_damaged_is_named_and_the_next_look_finds_a_new_one(
     with pytest.raises(StoreRefused, match="is damaged: it is kept as store"):
         cycles.measured(tmp_path, 0, NOW_MS)
     assert cycles.measured(tmp_path, 0, NOW_MS).total.turns == 0
+
+
+def test_where_nothing_can_be_written_the_way_out_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(*_: object) -> int:
+        raise OSError(errno.EROFS, "Read-only file system")  # root may write anywhere else
+
+    monkeypatch.setattr(os, "open", refused)
+    with pytest.raises(StoreRefused, match=r"Read-only file system; set DUETTO_HOME to a folder"):
+        cycles.measured(tmp_path, 0, NOW_MS)
 
 
 def test_a_store_that_is_a_pipe_is_not_waited_for(tmp_path: Path) -> None:

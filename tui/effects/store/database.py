@@ -34,6 +34,7 @@ from tui.errors import StoreRefused
 WAIT_S = 5.0
 """How long another duetto's transaction is waited for."""
 _BROKEN = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+_NOT_OURS = "; set DUETTO_HOME to a folder that you may write to"
 _LARGE = 2_000
 """Items that are longer are kept once, however often they are said."""
 _FOUND_CHARS = 1_000_000
@@ -117,7 +118,8 @@ class Database:
             raise StoreRefused(_words(self.file, error)) from error
         except OSError as error:
             self.close()
-            raise StoreRefused(f"{self.file}: {error.strerror}") from error
+            way = _NOT_OURS if error.errno in (errno.EROFS, errno.EACCES, errno.EPERM) else ""
+            raise StoreRefused(f"{self.file}: {error.strerror}{way}") from error
         except (msgspec.MsgspecError, zlib.error, OverflowError, UnicodeError) as error:
             raise StoreRefused(f"a record cannot be read: {error}") from error
 

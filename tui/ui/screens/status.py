@@ -395,8 +395,8 @@ EXPLAINED: dict[str, str] = {
     " came. What tools took before is not in it.",
     "tokens": "Output tokens of the turn; ~ while they are estimated.",
     "seconds": "From the prompt until now, or until the turn ended.",
-    "tools": "Seconds of the turn in which tools ran (your answers to questions are in it); in no"
-    " rate.",
+    "tools": "Seconds of the turn in which tools ran; in no rate. How long you take to allow a"
+    " command is not in it.",
     "reasoning": "+ if reasoning is counted in the rate, − if it came hidden, before the first"
     " output, and is left out. Nothing is said until a server told how much it was.",
     "context": "Tokens that the conversation fills of the model's window, and the window where it"
