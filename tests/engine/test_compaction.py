@@ -325,6 +325,28 @@ async def test_a_summarising_model_that_takes_less_is_asked_in_smaller_parts() -
     assert "without what was said" not in notes(place)[-1]
 
 
+async def test_a_compaction_that_was_asked_for_is_stopped() -> None:
+    place = world(window=None)
+    await turn(place, "make the cache safe", LONG)
+    await turn(place, "now the index")
+    place.session.submit(intents.StopCompacting())
+    assert notes(place) == [], "there is nothing to stop"
+    place.session.submit(intents.Compact())
+    await lane(place).request(1)
+    assert place.session.status.compacting
+    place.session.submit(intents.StopCompacting())
+    await settle()
+    assert not place.session.status.compacting
+    assert notes(place)[-1] == "nothing was compacted: you stopped it"
+    assert place.session.compaction().text == ""
+    assert "previous_response_id" in await turn(place, "go on")
+    place.session.submit(intents.Compact())  # and once more, to its end
+    SteppedRehearsal(lane(place)).interrupted()
+    await settle()
+    await summarised(place, number=2)
+    assert PROSE in place.session.compaction().text
+
+
 async def test_before_an_answer_has_come_to_its_end_nothing_is_compacted() -> None:
     place = world()
     place.session.submit(intents.Compact())

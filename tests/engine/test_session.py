@@ -71,6 +71,7 @@ EVERYTHING: list[Intent] = [
     intents.FindBlame(),
     intents.RunCommand("ls"),
     intents.StopDeciding(),
+    intents.StopCompacting(),
     intents.StopCommand(),
     intents.SendFailure(),
     intents.Answer(99, "yes"),

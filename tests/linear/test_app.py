@@ -29,6 +29,7 @@ from tui.engine.intents import (
     SetMode,
     StopAttempts,
     StopCommand,
+    StopCompacting,
     StopTask,
     Switch,
     TakeAttempt,
@@ -163,6 +164,10 @@ def test_ctrl_c_stops_what_runs_and_twice_leaves_when_nothing_does(stage: Linear
     stage.app.interrupted(False)
     assert stage.session.intents[-1] == StopCommand()
     stage.session.status.running = ""
+    stage.session.status.compacting = True
+    stage.app.interrupted(False)
+    assert stage.session.intents[-1] == StopCompacting()
+    stage.session.status.compacting = False
     stage.app.interrupted(False)
     assert stage.heard.pieces[-1] == "Ctrl+C again leaves duetto.\n"
     assert not stage.app.is_over

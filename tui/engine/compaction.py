@@ -119,11 +119,15 @@ class Compaction:
         entries = self._requests.history.entries
         return entries[0].text if self._requests.history.is_compacted else ""
 
-    def handle(self, intent: intents.Compact | intents.EditSummary) -> None:
+    def handle(
+        self, intent: intents.Compact | intents.StopCompacting | intents.EditSummary
+    ) -> None:
         """Do what the user asks."""
         match intent:
             case intents.Compact(words):
                 self.ask(words)
+            case intents.StopCompacting():
+                self._stop()
             case intents.EditSummary(text, of):
                 self.edit(text, of or self.text)
 
@@ -160,9 +164,20 @@ class Compaction:
                 why = f"no answer has come to its end {when}"
             self._state.trouble(Trouble("Nothing to compact", why, severity="information"))
             return
-        self._asked = True
+        self._asked = self._state.status.compacting = True
         self._state.note(0, "a summary of what was said is being written")
         self._settling = self._supervisor.start(self._settle(), "compacting")
+
+    def _stop(self) -> None:
+        """The user wants it no more: what was said stays as it is."""
+        if not self._state.status.compacting:
+            return
+        for task in (self._settling, self._job):
+            if task is not None:
+                task.cancel()
+        self._job = None
+        self._let_go()
+        self._state.note(0, "nothing was compacted: you stopped it")
 
     async def over(self) -> None:
         """Return when what the user asked for has taken effect, or cannot."""
@@ -271,7 +286,7 @@ class Compaction:
     def _let_go(self) -> None:
         """What was written for it is not needed any more."""
         self._prose = self._fault = self._wish = ""
-        self._covers, self._asked = None, False
+        self._covers, self._asked, self._state.status.compacting = None, False, False
 
     # -- what
 

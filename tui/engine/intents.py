@@ -459,6 +459,10 @@ class Compact(Intent, frozen=True):
     """What is to be kept above all."""
 
 
+class StopCompacting(Intent, frozen=True):
+    """Leave all as it is said: the summary that `Compact` asked for is not wanted any more."""
+
+
 class EditSummary(Intent, frozen=True):
     """Say that summary in other words from now on."""
 

@@ -182,6 +182,8 @@ class Status(Struct):
     """How the last turn ended; empty while one runs."""
     deciding: str = ""
     """How far a decision on very many hunks is: ``accepting 3,400 of 10,000 hunks``."""
+    compacting: bool = False
+    """The user asked for a summary, which has not taken effect yet."""
     running: str = ""
     """The command line that runs now (verify or ``!``), empty if none."""
     verdict: Literal["", "passed", "same", "failed", "timeout", "error"] = ""

@@ -103,7 +103,7 @@ OF_NOTES = (
     *(intents.AskChange, intents.AskOnly, intents.Inspect),
 )
 """What is noted on lines, or asked about them."""
-OF_SUMMARY = (intents.Compact, intents.EditSummary)
+OF_SUMMARY = (intents.Compact, intents.StopCompacting, intents.EditSummary)
 OF_ATTEMPTS = (intents.MakeAttempts, intents.StopAttempts, intents.TakeAttempt)
 OF_DELEGATES = (intents.Delegate, intents.TendDelegate)
 OF_REWINDING = (intents.Rewind, intents.Forward, intents.UndoDecision, intents.RedoDecision)

@@ -242,7 +242,7 @@ class LinearApp:
             return
         if self._talk.waits:
             self._talk.answer(None)
-        elif not self._session.at_rest:
+        elif not self._session.at_rest or self._session.status.compacting:
             self._commander.stop()
         elif self._entry.goes_on:
             self._entry.take()

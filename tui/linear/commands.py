@@ -102,6 +102,8 @@ class Commander:
         if session.status.busy or session.status.retry_s is not None:
             session.submit(intents.Interrupt())
             self._voice.say(["Stopping."])
+        elif session.status.compacting:
+            session.submit(intents.StopCompacting())
         elif session.status.running:
             session.submit(intents.StopCommand())
         else:

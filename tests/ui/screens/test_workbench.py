@@ -25,6 +25,7 @@ from tui.engine.intents import (
     SendFailure,
     SetEffort,
     SetTier,
+    StopCompacting,
     Switch,
     Throttle,
     UndoTurn,
@@ -44,6 +45,9 @@ async def test_escape_stops_first_and_at_once(session: ScriptedSession) -> None:
         await settled(session, pilot)
         await pilot.press("escape")
         assert session.intents == [Interrupt()]
+        session.status.busy, session.status.compacting = False, True
+        await pilot.press("escape")
+        assert session.intents[1:] == [StopCompacting()]
 
 
 async def test_it_is_said_who_has_the_keys_and_escape_leads_to_the_prompt() -> None:

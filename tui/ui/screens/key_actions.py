@@ -28,6 +28,7 @@ from tui.engine.intents import (
     SetEffort,
     SetMode,
     StopCommand,
+    StopCompacting,
     StopDeciding,
     Switch,
     UndoTurn,
@@ -231,6 +232,8 @@ class TurnActions:
             self._session.submit(Interrupt())
         elif status.deciding:
             self._session.submit(StopDeciding())
+        elif status.compacting:
+            self._session.submit(StopCompacting())
         elif status.running:
             self._session.submit(StopCommand())
         else:
