@@ -61,6 +61,8 @@ async def test_it_is_said_who_has_the_keys_and_escape_leads_to_the_prompt() -> N
         assert app.focused is app.bench.editor.editor
         said = "".join(words for words, _ in box._hint.pieces(60))
         assert said.strip() == "editor has the keys · Esc to write"
+        said = "".join(words for words, _ in box._hint.pieces(32))
+        assert said.strip() == "editor · Esc to write"
         await pilot.press("escape")
         assert app.focused is box.prompt
         assert "send" in "".join(words for words, _ in box._hint.pieces(60))

@@ -106,6 +106,8 @@ class Hint(Bar):
         room = width - sum(cell_len(text) for text, _ in pieces)
         for index, (key, label) in enumerate(labels):
             shown = f"  {key} "
+            if not index and cell_len(shown) + cell_len(label) > room and " · " in label:
+                label = f"· {label.rpartition(' · ')[2]}"
             room -= cell_len(shown) + cell_len(label)
             if index and room < 0:
                 return pieces
