@@ -21,6 +21,7 @@ from tests.support.stored_sessions import resumed
 from tests.support.turns import CACHE, PATCH, begun, notes, outputs, texts, update
 from tui.core.programs import Sandbox
 from tui.core.session_record import AllDelegates, Happened, Record
+from tui.core.wire import events
 from tui.effects.store import reading
 from tui.effects.store.writing import StoreWriter
 from tui.engine import intents, lane_session
@@ -424,6 +425,28 @@ async def test_one_that_is_stopped_keeps_what_it_made_until_it_is_taken(world: W
     await tend(world, "take")
     assert view(world).state == "home"
     assert world.session.workspace.hunks[0].decidable
+
+
+@pytest.mark.parametrize("fails", [False, True])
+async def test_what_one_that_waits_has_changed_so_far_is_taken(world: World, fails: bool) -> None:
+    model = await delegated(world)
+    model.patch(PATCH, "c1")
+    model.complete()
+    await settle()
+    await tend(world, "take")
+    (said,) = world.session.drain().troubles
+    assert (said.what, said.next_step) == ("d1 still works", "/tasks stop d1 ends it")
+    if fails:
+        model.wire.give(events.ErrorEvent(400, "insufficient_quota", "no credit is left"))
+    else:
+        await tend(world, "pause")
+        model.interrupted(3)
+    await settle()
+    assert view(world).state == ("failed" if fails else "paused")
+    await tend(world, "take")
+    assert view(world).state == "home"
+    assert world.session.workspace.hunks[0].decidable
+    assert world.session.lanes.open == []
 
 
 @pytest.mark.parametrize("turns", [0, 1, 2, 3, 5, 8])

@@ -55,7 +55,7 @@ class _Delegate:
         """The user wants it to go on, or to stop."""
         self.told: Callable[[Notices], None] = lambda notices: None
         """Of what changes in its lane."""
-        self.asked = self.stops = False
+        self.asked = self.stops = self.is_taken = False
         self.trouble = ""
         """What went wrong last, in words."""
         self.result: LaneResult | None = None
@@ -177,7 +177,7 @@ class Delegates:
         finally:
             one.lane, one.told = None, lambda notices: None
             await lanes.end(lane)
-        if not one.stops:
+        if not (one.stops or one.is_taken):
             await self._judge(one, texts)
         if one.stops:
             self._stopped(one)
@@ -258,7 +258,7 @@ class Delegates:
     async def _is_over(self, one: _Delegate, lane: LaneSession) -> bool:
         """Wait until it rests; False: it waits for the user."""
         await lane.rest()
-        if one.stops or lane.state.status.outcome == "completed":
+        if one.stops or one.is_taken or lane.state.status.outcome == "completed":
             return True
         paused = lane.state.status.outcome == "interrupted"
         self._show(one, "paused" if paused else "failed", "" if paused else one.trouble)
@@ -296,8 +296,14 @@ class Delegates:
     def _take(self, one: _Delegate) -> None:
         if one.result is None and one.view.state == "done":
             return  # it is on its way
+        if one.lane is not None and one.view.state in ("paused", "failed"):
+            one.is_taken = True
+            one.goes_on.set()
+            return
         if one.result is None:
-            self._refuse(f"d{one.view.number} has nothing that could be taken")
+            number, works = one.view.number, one.lane is not None
+            what = "still works" if works else "has nothing that could be taken"
+            self._refuse(f"d{number} {what}", f"/tasks stop d{number} ends it" * works)
             return
         one.judge_no_more()
         if (result := self._coming(one)) is not None:
