@@ -52,6 +52,11 @@ def ids(answer: Any) -> list[tuple[str, str, str]]:
             call(0, None, '{"a"'), call(0, "read", ": 1}", id="c1"),
             call(1, None, '{"b": 2}'), call(1, "list", None, id="c2"),
         ],
+        # the whole arguments once more at the end
+        [
+            call(0, "read", '{"a"', id="c1"), call(0, None, ": 1}"), call(0, None, '{"a": 1}'),
+            call(1, "list", '{"b": 2}', id="c2"), call(None, None, '{"b": 2}'),
+        ],
         # the whole call once more at the end, under the same number or another (LocalAI)
         [
             call(0, "read", '{"a"', id="c1"), call(0, None, ": 1}"),

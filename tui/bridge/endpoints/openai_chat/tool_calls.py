@@ -105,6 +105,9 @@ class ToolCallBook:
             if _summed(arguments) == entry.said or not name:
                 return
             entry = self._begun(_CallEntry(index, call_id, name))
+        nameless = not (name or call_id) and entry.whole and _begins(arguments)
+        if nameless and _summed(arguments) == entry.said:
+            return  # its arguments once more
         extra = told.get("extra_content")
         if isinstance(extra, dict) and entry.call is None:
             entry.extra = {"extra_content": extra}
