@@ -325,7 +325,11 @@ async def test_a_request_goes_through_with_the_proxys_own_password_only(
 @pytest.mark.parametrize(
     "refusing",
     [
-        ("http", b"HTTP/1.1 407 Auth\r\nContent-Length: 0\r\n\r\n", "refused (HTTP status 407)"),
+        (
+            "http",
+            b"HTTP/1.1 407 Auth\r\nContent-Length: 0\r\n\r\n",
+            "wants a user and a password (HTTP status 407)",
+        ),
         ("http", b"HTTP/1.1 502 Bad\r\n\r\n<html>no</html>", "refused (HTTP status 502)"),
         ("http", b"nonsense\r\n\r\n", "the proxy"),
         ("http", b"", "the proxy"),

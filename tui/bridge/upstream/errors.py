@@ -76,6 +76,11 @@ def unconnected(error: Exception, connect_s: float) -> UnconnectedError:
 def proxy_refused(status: int | None) -> UnconnectedError:
     """The words for a proxy that will not connect; ``status``: as it said, if it speaks HTTP."""
     saying = f" (HTTP status {status})" if status is not None and status >= 100 else ""
+    if status == 407:
+        return UnconnectedError(
+            f"cannot be reached: the proxy wants a user and a password{saying}, in its address: "
+            "http://USER:PASSWORD@HOST:PORT."
+        )
     return UnconnectedError(f"cannot be reached: the proxy refused{saying}.")
 
 

@@ -11,7 +11,7 @@ import logging
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import urljoin, urlsplit
 
 from msgspec import Struct, field
 from websockets.asyncio.client import ClientConnection, connect
@@ -30,7 +30,7 @@ from tui.bridge.endpoints.base import Asked, Broken, Refused
 from tui.bridge.time_slices import BUDGET_S, FairSocket
 from tui.bridge.upstream.dialing import CONNECT_S, client_context, proxy_for
 from tui.bridge.upstream.errors import unconnected
-from tui.core.wire.address import Address, checked
+from tui.core.wire.address import Address, checked, shown
 from tui.core.wire.refusals import NO_WEBSOCKET
 from tui.errors import EndpointError
 
@@ -83,7 +83,7 @@ async def dial(address: Address) -> ServiceConnection:
     try:
         return await _dialled(place, proxy)
     except InvalidStatus as error:
-        raise _refused(error, host) from None
+        raise _refused(error, place.url) from None
     except (OSError, EOFError, ValueError, InvalidHandshake, InvalidProxy, InvalidURI) as error:
         raise Broken(f"{host} {_reason(error)}", unreached=True) from error
 
@@ -111,14 +111,16 @@ async def _dialled(place: Address, proxy: str | None) -> ServiceConnection:
     return connected
 
 
-def _refused(error: InvalidStatus, host: str) -> Exception:
-    response = error.response
+def _refused(error: InvalidStatus, url: str) -> Exception:
+    response, host = error.response, urlsplit(url).hostname or ""
     status, body = response.status_code, bytes(response.body or b"")
     # A header that comes twice is an error to the library's mapping: the first one counts.
     headers = {name.lower(): value for name, value in reversed([*response.headers.raw_items()])}
     if 300 <= status < 400:
+        location = headers.get("location")
+        goal = shown(urljoin(url, location)) if location else "another address"
         words = (
-            f"{host} redirects to another address (HTTP status {status}): the key is not taken "
+            f"{host} redirects to {goal} (HTTP status {status}): the key is not taken "
             "there. Set the endpoint's url to where it really is."
         )
         return Refused(400, "endpoint_redirects", words)
