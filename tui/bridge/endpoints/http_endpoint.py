@@ -348,7 +348,7 @@ class _Heard:
 
         Text that is no message is told as an error; ``cut``: it alone.
         """
-        messages = self._parser.end()
+        messages = [one for one in self._parser.end() if not _is_torn(one.data)]
         words = excerpt(self._parser.stray)
         stray = [Message("error", words.encode())] if words else []
         self._steps = self._told_of([stray if cut else messages + stray])
@@ -410,6 +410,11 @@ class _Heard:
             self._reader.hear(message)
         else:
             yield from in_steps(message)
+
+
+def _is_torn(data: bytes | bytearray) -> bool:
+    """Whether an object of JSON broke off."""
+    return data.startswith(b"{") and not data.rstrip().endswith(b"}")
 
 
 async def _more(response: UpstreamAnswer, until_s: float | None) -> bytes:

@@ -143,6 +143,12 @@ async def test_words_of_others_than_anthropic(claude: Stand, told: bytes, words:
     assert words in failure(await claude.answered(Events(told)))[1]
 
 
+async def test_an_event_that_broke_off_is_told_as_an_answer_that_did(claude: Stand) -> None:
+    events = await claude.answered(Events(start(), text("Hi"), stop()[:50]))
+    assert text_of(events) == "Hi"
+    assert "ended before the response did" in failure(events)[1]
+
+
 async def test_a_delta_that_does_not_say_its_kind_goes_by_its_field(claude: Stand) -> None:
     bare = event("content_block_delta", index=0, delta={"text": "Hi"})
     events = await claude.answered(Events(start(), bare, b"data: null\n\n", stop()))
