@@ -5,6 +5,7 @@ No keyring lists its entries, and to load one takes longer than the first paint 
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 from collections.abc import Mapping, Sequence
@@ -298,7 +299,10 @@ def _kind_at(url: str) -> str:
     scheme, _, rest = url.strip().partition("://")
     if scheme.lower() not in ("http", "https"):
         return "responses-ws"
-    return "responses-ws" if urlsplit(f"//{rest}").path.endswith("/responses") else "auto"
+    with contextlib.suppress(ValueError):  # the address is refused later, in better words
+        if urlsplit(f"//{rest}").path.endswith("/responses"):
+            return "responses-ws"
+    return "auto"
 
 
 def _default_key(table: EndpointSettings) -> str:

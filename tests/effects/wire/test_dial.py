@@ -180,6 +180,24 @@ async def test_a_proxy_that_refuses_is_named(
         await connection.close()
 
 
+@each("proxy", ["http://[::1", "http://a:b:c:d", "http://h:99999"])
+async def test_a_proxy_s_address_that_is_none_is_named(
+    monkeypatch: pytest.MonkeyPatch, proxy: str
+) -> None:
+    monkeypatch.setenv("HTTPS_PROXY", proxy)
+    connection, _ = connection_to("wss://model.example/")
+    with pytest.raises(EndpointError, match=r"The proxy on the way .*its address is not one"):
+        await connection.open()
+    await connection.close()
+
+
+async def test_an_ipv6_address_stands_in_brackets() -> None:
+    connection, _ = connection_to("ws://[::1]:9/v1/responses")
+    with pytest.raises(EndpointError, match=r"(Nothing listens at|Cannot connect to) \[::1\]:9"):
+        await connection.open()
+    await connection.close()
+
+
 async def test_a_proxy_that_is_not_there_is_named_without_its_password(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -552,7 +552,8 @@ class Upstream:
         except UnconnectedError as error:
             never = origin not in self._reached
             # where nobody listens the port is what may be wrong
-            place = f"{origin.host}:{origin.port}" if error.refused else origin.host
+            host = f"[{origin.host}]" if ":" in origin.host else origin.host
+            place = f"{host}:{origin.port}" if error.refused else host
             raise Broken(f"{place} {error}", unreached=never) from error
         except CutError as error:
             kind = Unusable if error.flooded else Broken

@@ -136,6 +136,8 @@ async def dial(address: Address, options: ConnectionOptions) -> FrameSocket:
     except (OSError, EOFError, InvalidHandshake, InvalidProxy, InvalidURI) as error:
         raise explained(error, address, options.connect_timeout_s) from error
     except ValueError as error:
+        if chosen_proxy(address.url, getproxies()):  # the address itself was checked
+            raise explained(InvalidProxy("", ""), address, 0) from error
         raise EndpointError(f"Cannot dial {shown(address.url)}: {error}.") from error
     assert isinstance(connected, FrameSocket)
     if not nearby:
@@ -191,7 +193,7 @@ def explained(error: Exception, address: Address, timeout_s: float) -> EndpointE
     """What went wrong with a dial, as one sentence that says what to do."""
     where, host = shown(address.url), urlsplit(address.url).hostname or ""
     port = urlsplit(address.url).port or (443 if address.url.startswith("wss") else 80)
-    place = f"{host}:{port}"
+    place = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
     if isinstance(error, InvalidProxyStatus | ProxyError | InvalidProxy):
         return _proxy_failed(error, host)
     if isinstance(error, InvalidStatus):
