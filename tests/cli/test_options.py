@@ -91,6 +91,7 @@ def test_what_cannot_work_is_said() -> None:
         (ModelFlags(endpoint="ftp://models.example", fast="m"), "not a server's address"),
         (ModelFlags(endpoint="http://[::1", fast="m"), "not a valid address"),
         (ModelFlags(endpoint="https://h:99999/v1", fast="m"), "not a valid address"),
+        (ModelFlags(endpoint="https://a host/v1", fast="m"), "not a valid address"),
         (ModelFlags(endpoint="wss://[::1/x", fast="m"), "not a valid address"),
         (ModelFlags(endpoint="wss://me:pw@models.example/x", fast="m"), "--key-env.* names"),
     ):

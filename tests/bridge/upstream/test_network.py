@@ -69,7 +69,7 @@ async def test_a_key_goes_through_a_proxy_in_a_tunnel_only(
         monkeypatch.setenv("https_proxy", url)
         address = Address("https://far.example.test/v1/responses", {"api-key": KEY})
         refused = (await turn(bridge, address))[-1]
-        assert "the proxy refused (HTTP status 407)" in refused["error"]["message"]
+        assert "the proxy wants a user and a password (HTTP status 407)" in refused["error"]["message"]
         assert requests[0].startswith(b"CONNECT far.example.test:443 ")
         assert KEY.encode() not in requests[0]
 
@@ -113,6 +113,11 @@ async def test_a_proxy_that_does_not_serve_is_one_sentence(
     monkeypatch.setenv("https_proxy", "gopher://127.0.0.1:9")
     with pytest.raises(EndpointError, match="Only HTTP and SOCKS proxies"):
         proxy_for("https://far.example.test/v1")
+    for wrong in ("http://[::1", "http://a:b:c:d", "http://h:0", "http://"):
+        monkeypatch.setenv("https_proxy", wrong)
+        refused = (await turn(bridge, Address("https://far.example.test/v1/responses")))[-1]
+        assert refused["error"]["message"].startswith("The proxy's address is not one: check")
+    monkeypatch.setenv("https_proxy", "gopher://127.0.0.1:9")
     refused = (await turn(bridge, Address("https://far.example.test/v1/responses")))[-1]
     assert refused["status"] == 400
     assert refused["error"]["message"].startswith("Only HTTP and SOCKS proxies")

@@ -117,7 +117,7 @@ def origin_of(url: str) -> Origin:
 def proxy_for(url: str) -> str | None:
     """The proxy that the environment names for a URL; never one for this machine.
 
-    Raises EndpointError if it is neither an HTTP nor a SOCKS proxy.
+    Raises EndpointError if it is neither an HTTP nor a SOCKS proxy, or its address is none.
     """
     parts = urlsplit(url)
     host = parts.hostname or ""
@@ -131,7 +131,15 @@ def proxy_for(url: str) -> str | None:
     proxy = chosen_proxy(url, proxies)
     if not proxy:
         return None
-    if urlsplit(proxy).scheme not in ("http", "https", *_SOCKS):
+    try:
+        way = urlsplit(proxy)
+        whole = bool(way.hostname) and way.port != 0
+    except ValueError:
+        whole = False
+    if not whole:
+        words = "The proxy's address is not one: check HTTPS_PROXY and ALL_PROXY."
+        raise EndpointError(words)
+    if way.scheme not in ("http", "https", *_SOCKS):
         raise EndpointError(
             "Only HTTP and SOCKS proxies can be used: check HTTPS_PROXY and ALL_PROXY."
         )

@@ -9,6 +9,7 @@ has set one of them for other tools already.
 from __future__ import annotations
 
 import ipaddress
+import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING
@@ -150,10 +151,11 @@ def _split(url: str) -> SplitResult:
     try:
         parts = urlsplit(url.strip())
         # Reading the port is what checks it.
-        return parts if parts.port != 0 else parts._replace(scheme="")
+        if not re.search(r"[\s\x00-\x1f]", parts.hostname or ""):
+            return parts if parts.port != 0 else parts._replace(scheme="")
     except ValueError:
-        # not the error's words: they quote what may be half a password
-        raise EndpointError(f"{shown(url)} is not a valid address: use https://HOST/v1.") from None
+        pass  # whose words quote what may be half a password
+    raise EndpointError(f"{shown(url)} is not a valid address: use https://HOST/v1.")
 
 
 def _completed(parts: SplitResult) -> str:
