@@ -69,7 +69,7 @@ async def test_a_key_goes_through_a_proxy_in_a_tunnel_only(
         monkeypatch.setenv("https_proxy", url)
         address = Address("https://far.example.test/v1/responses", {"api-key": KEY})
         refused = (await turn(bridge, address))[-1]
-        assert "the proxy wants a user and a password (HTTP status 407)" in refused["error"]["message"]
+        assert "wants a user and a password (HTTP status 407)" in refused["error"]["message"]
         assert requests[0].startswith(b"CONNECT far.example.test:443 ")
         assert KEY.encode() not in requests[0]
 
