@@ -20,6 +20,8 @@ from tui.core.files import FileRead
 
 PATH = "a.txt"
 FAILED = [
+    705463,
+    2000630,
     202574,
     210468,
     212164,

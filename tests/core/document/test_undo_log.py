@@ -117,3 +117,35 @@ def test_any_deletion_undone_leaves_a_landed_hunk_as_it_was(
     place.write(place.workspace.reject())
     assert hunk.stage is Stage.LANDED
     assert buffer.text() == TEXT_FOOTING
+
+
+def test_a_line_whose_text_was_deleted_comes_back_below_what_a_model_put_above_it():
+    """It came back in the model's first line, where neither could be taken back any more."""
+    place = disk(a="l0\nl1\n")
+    workspace = place.workspace
+    workspace.open("a.txt")
+    workspace.edit("a.txt", (1, 0), (1, 0), "mine\n", "typed")
+    workspace.edit("a.txt", (1, 0), (1, 4), "", "deleted")
+    place.land(patch("@@", " l0", "+new", " "))
+    workspace.undo("a.txt")
+    assert place.text("a.txt") == "l0\nnew\nmine\nl1\n"
+    workspace.undo("a.txt")
+    assert place.text("a.txt") == "l0\nnew\nl1\n"
+    workspace.redo("a.txt")
+    workspace.undo_turn()
+    assert place.text("a.txt") == "l0\nmine\nl1\n"
+
+
+def test_a_hunk_in_the_midst_of_one_text_of_the_users_comes_off_and_leaves_that_whole():
+    place = disk(a="l0\nl1\n")
+    workspace = place.workspace
+    workspace.open("a.txt")
+    workspace.edit("a.txt", (1, 0), (1, 0), "one\ntwo\n", "typed")
+    workspace.edit("a.txt", (1, 2), (2, 1), "\n", "joined")
+    place.land(patch("@@", " on", "+new", " wo"))
+    workspace.undo("a.txt")
+    workspace.undo("a.txt")  # again, as it stops where a model's text is
+    workspace.undo_turn()
+    workspace.undo("a.txt")
+    workspace.undo("a.txt")
+    assert place.text("a.txt") == "l0\nl1\n"

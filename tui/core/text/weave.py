@@ -24,6 +24,8 @@ from tui.core.text.woven_pieces import (
     after,
     between,
     packed,
+    pieces_of,
+    place_of,
 )
 
 _MOST = 64
@@ -159,7 +161,8 @@ class Weave:
             goes_on = change.start[1] > 0 and not change.new_text.startswith(_NEWLINES)
             place = number, index = self._open(change.start)
             if not ahead:
-                place = self._behind_gone(place, in_line=goes_on)
+                whole = not change.start[1] and change.new_text.endswith("\n")
+                place = self._behind_gone(place, in_line=goes_on, whole=whole)
             elif not goes_on and self._line_end in self._blocks[number].pieces[index : index + 1]:
                 place = number, index + 1
         self._near = (*place, change.start)
@@ -174,12 +177,12 @@ class Weave:
     def switching(self, edits: Iterable[WovenEdit]) -> list[Change]:
         """What it changes in the text to switch edits off or on: in order, made at once."""
         switched = self._with_corrections(edits)
-        return self._changes(_switched(switched))
+        return self._changes(pieces_of(switched))
 
     def switch(self, edits: Iterable[WovenEdit]) -> None:
         """Have them off, or on again."""
         switched = self._with_corrections(edits)
-        pieces = _switched(switched)
+        pieces = pieces_of(switched)
         for edit in switched:
             edit.on = not edit.on
         for piece in pieces:
@@ -315,6 +318,8 @@ class Weave:
                 if at >= end:
                     break
                 at = after(at, piece.extent)
+            else:
+                found.update(piece.gone)
         placed = list(self._placed(edit.pieces))
         for piece in self._from(*placed[0][:2], placed[-1][2]) if placed[1:] else ():
             found.update((piece.by, *piece.gone))
@@ -348,6 +353,11 @@ class Weave:
             return False
         first, last = placed[0], placed[-1]
         known = (edit, self._base)
+        before = next(filter(_is_seen, self._back_from(*first[:2])), None)
+        behind = next(filter(_is_seen, self._from(*last[:2])), None)
+        around = before.by if before and behind and before.by is behind.by else edit
+        if around not in known and around.began == around.went_on:
+            return False  # one text of theirs, in which it stands: that is whole without it
         for piece in self._back_from(*first[:2]):
             if piece.seen and piece.by not in known and piece.by.needs is None:
                 return piece.cols > 0 or not piece.rows
@@ -506,10 +516,13 @@ class Weave:
             piece.block = None
             self._near = (0, 0, START)
 
-    def _behind_gone(self, place: tuple[int, int], *, in_line: bool) -> tuple[int, int]:
+    def _behind_gone(
+        self, place: tuple[int, int], *, in_line: bool, whole: bool
+    ) -> tuple[int, int]:
         """The same place, behind pieces that are gone; before those that the next is there for.
 
-        ``in_line``: before the end of the last line, if it is one of them.
+        ``in_line``: before the end of the last line, if it is one of them. ``whole``: these are
+        whole rows, so before what is gone from the beginning of the row below.
         """
         number, index = place
         gone: list[tuple[WovenPiece, tuple[int, int]]] = []
@@ -528,6 +541,8 @@ class Weave:
         if in_line and not piece.seen:
             return number, index
         found = number, index
+        while whole and gone and gone[-1][0].cols:
+            _, found = gone.pop()
         owners = {piece.by}
         while gone and not owners.isdisjoint(gone[-1][0].gone):
             one, found = gone.pop()
@@ -584,7 +599,7 @@ class Weave:
         end = self._line_end
         if end is None or end.seen or edit in end.gone:
             return
-        at = _place_of(end, self._blocks)
+        at = place_of(end, self._blocks)
         line = next((piece for piece in self._back_from(*at) if piece.by.on), None)
         if line is None or edit not in line.gone:
             return
@@ -604,7 +619,7 @@ class Weave:
         near = (self._back_from(*place), self._from(*place)) if end.seen else ()
         blank = whole and piece.text.startswith(_NEWLINES)
         if any(next(filter(_is_seen, one), None) is end for one in near) or (
-            blank and place > _place_of(end, self._blocks)
+            blank and place > place_of(end, self._blocks)
         ):
             end.by.needs[piece.by], piece.by.tied = False, True
 
@@ -614,7 +629,7 @@ class Weave:
         if not edits or end is None:
             return edits
         edits.discard(end.by)
-        at, known = _place_of(end, self._blocks), end.by.needs or {}
+        at, known = place_of(end, self._blocks), end.by.needs or {}
 
         def stays(one: WovenPiece) -> bool:
             return one.by.on is not (one.by in edits)
@@ -714,20 +729,8 @@ class Weave:
         return False
 
 
-def _switched(edits: Collection[WovenEdit]) -> list[WovenPiece]:
-    """The pieces that come or go when edits are switched."""
-    found = dict.fromkeys(piece for edit in edits for piece in edit.pieces if piece.block)
-    return [piece for piece in found if piece.is_seen(edits) is not piece.seen]
-
-
 def _is_seen(piece: WovenPiece) -> bool:
     return piece.seen
-
-
-def _place_of(piece: WovenPiece, blocks: list[PieceBlock]) -> tuple[int, int]:
-    """The number of a piece's block, and its index there."""
-    assert piece.block is not None
-    return blocks.index(piece.block), piece.block.pieces.index(piece)
 
 
 class StillWeave:

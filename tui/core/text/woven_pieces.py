@@ -290,3 +290,15 @@ def packed(base: WovenEdit, own: list[WovenEdit], pieces: list[WovenPiece]) -> b
         for piece in pieces
     ]
     return zlib.compress(marshal.dumps((facts, said)), 1)
+
+
+def pieces_of(edits: Collection[WovenEdit]) -> list[WovenPiece]:
+    """The pieces that come or go when edits are switched."""
+    found = dict.fromkeys(piece for edit in edits for piece in edit.pieces if piece.block)
+    return [piece for piece in found if piece.is_seen(edits) is not piece.seen]
+
+
+def place_of(piece: WovenPiece, blocks: list[PieceBlock]) -> tuple[int, int]:
+    """The number of a piece's block, and its index there."""
+    assert piece.block is not None
+    return blocks.index(piece.block), piece.block.pieces.index(piece)
