@@ -237,7 +237,7 @@ def test_a_junit_report_says_what_the_output_says() -> None:
     assert [(o.name, o.path, o.line + 1, o.message) for o in found] == [
         PYTEST[1],
         PYTEST[2],
-        (*PYTEST[0][:3], 'failed on setup with "ZeroDivisionError: division by zero"'),
+        (*PYTEST[0][:3], "in setup: ZeroDivisionError: division by zero"),
     ]
     (missing,) = junit("m").failed
     assert (missing.path, missing.line) == ("tests/test_m.py", 0)
@@ -302,3 +302,21 @@ def test_a_file_that_is_no_python_says_why_it_is_none() -> None:
     report = read_junit(f"<a>{case}</error></testcase></a>".encode(), locate)
     assert report is not None
     assert report.failed[0].message == "SyntaxError: invalid syntax"
+
+
+@each(
+    "told, detail, message",
+    [
+        (
+            "failed on setup with &quot;assert 2 == 1&#10; +  where 2 = a.X&quot;",
+            "    assert a.X == 1\nE   assert 2 == 1\nE    +  where 2 = a.X",
+            "in setup: assert 2 == 1",
+        ),
+        ("failed on teardown with &quot;worker crashed&quot;", "", "in teardown: worker crashed"),
+    ],
+)
+def test_what_failed_around_a_test_says_where_and_why(told: str, detail: str, message: str) -> None:
+    case = f'<testcase name="t" file="tests/test_a.py"><error message="{told}">{detail}'
+    report = read_junit(f"<a>{case}</error></testcase></a>".encode(), locate)
+    assert report is not None
+    assert report.failed[0].message == message

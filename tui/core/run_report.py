@@ -30,6 +30,7 @@ _JUNIT_PLACE = (
 )
 _RAISED = r"^E   (\S.*)", r"^E\s+(\S.*)"
 """Of a file that is no Python lines of it come before the error, further in."""
+_AROUND = re.compile(r'failed on (setup|teardown) with "(.*?)"?$', re.M)
 
 
 class FailedTest(NamedTuple):
@@ -254,7 +255,10 @@ def _of_junit(case: dict[str, str], told: str, detail: str, locate: Locate) -> F
     module = file.rpartition(".")[0].replace("/", ".")
     owner = owner.removeprefix(module).lstrip(".") if module else owner
     raised = next(filter(None, (re.findall(one, detail, re.M) for one in _RAISED)), [])
-    message = raised[0] if raised and told in ("", "collection failure") else _line(told)
+    if around := _AROUND.match(told):
+        message = f"in {around[1]}: {raised[0] if raised else around[2]}"
+    else:
+        message = raised[0] if raised and told in ("", "collection failure") else _line(told)
     words = ".".join(filter(None, (owner, name)))
     # as pytest calls it; a file that could not be collected has no such name
     parts = [file, *owner.split("."), name] if owner else [file, name]
