@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 
@@ -74,3 +75,22 @@ async def test_who_stops_the_look_at_what_failed_before_leaves_no_card_open() ->
     card = world.session.transcript.blocks[-1]
     assert (card.kind, card.state) == (BlockKind.RUN, "cut")
     assert card.text.endswith("[stopped]\n")
+
+
+@pytest.mark.parametrize("line", [0, 2])
+async def test_tests_without_names_are_one_test_that_failed_before_or_did_not(line: int) -> None:
+    """Such as a recipe of make: whoever broke it, its output names nobody."""
+    world, judge = judged(9, lambda files: ["1"] if has(files, 2) or "old" in files else [])
+    assert world.verify is not None
+    world.verify = replace(world.verify, reader=None, part=None)
+    judge.disk = {**judge.disk, **({} if line else {"old": b""})}
+    changes(world, line, 4)
+    assert await verify(world) == ("failed" if line else "same")
+    cards = [b for b in world.session.transcript.blocks if b.kind is BlockKind.RUN]
+    assert cards[0].report is not None
+    assert [one.name for one in cards[0].report.known] == ([] if line else ["the tests"])
+    blamed = [hunk.id for hunk in world.session.workspace.hunks if hunk.is_blamed]
+    assert blamed == ([1] if line else [])
+    told = world.session.attempts.failure()
+    assert told is not None
+    assert "Its output:" in told[0]

@@ -152,8 +152,7 @@ async def test_the_tests_run_on_what_the_screen_shows() -> None:
     reads(world, RunReport())
     world.session.submit(intents.Verify())
     await settle()
-    shadow = world.runner.hows[-1].shadow
-    assert shadow is world.shadows.made[0]
+    assert world.runner.hows[0].shadow is world.shadows.made[0]
     assert world.shadows.made[0].texts == {"a.py": b"x = 2\n", "b.py": b"z = 1\n"}
     assert world.shadows.made[0].closed
     assert world.files.data["a.py"] == b"x = 1\n"

@@ -23,7 +23,7 @@ def failure_words(runs: Sequence[EndedRun], changed: Collection[str]) -> tuple[s
 def _one_failure(run: EndedRun, most_chars: int, changed: Collection[str]) -> tuple[str, str]:
     words, result, failed = run.words, run.result, run.report.failed or run.report.known
     how = "ran into its deadline" if result.timed_out else f"failed (exit {result.status})"
-    if failed:
+    if any(one.path or one.message or one.detail for one in failed):  # else the output says more
         first = of_change(failed, changed)
         noun = "test" if run.kind == "tests" else "problem"
         ordered = [*first, *(one for one in failed if one not in first)]

@@ -213,6 +213,8 @@ async def seen_alone(
     return second, replace(report, failed=failed, counts=counts)
 
 
+_WHOLE = (FailedTest("the tests"),)
+"""What failed where nobody says what did."""
 _LONGEST_S = 60.0
 """A run that took longer is not run again where it cannot be run in part."""
 Key = tuple[str, ...]
@@ -254,8 +256,8 @@ class Baseline:
         ``ground`` is what it ran on, which is looked at without any hunk of the session;
         ``is_before``: it is what was there before.
         """
-        shadows = self._services.ports.shadows
-        if not report.failed or report.fault or result.timed_out or shadows is None:
+        asked = report.failed or (_WHOLE if _is_nameless(command, result, report) else ())
+        if not asked or report.fault or result.timed_out or self._services.ports.shadows is None:
             return report
         if not is_before and self._is_new(command):
             return report
@@ -267,7 +269,7 @@ class Baseline:
                 return report
             texts |= own
         known = self._known.setdefault(digest_of(texts, command.name), {})
-        fresh = [one for one in report.failed if _key(command, one) not in known]
+        fresh = [one for one in asked if _key(command, one) not in known]
         if fresh:
             again = await asyncio.to_thread(run_again, command, result, fresh, texts)
             failed = None if again is None else await self._run(again, texts)
@@ -275,7 +277,7 @@ class Baseline:
                 return report
             before = {_key(command, one) for one in failed}
             known.update({_key(command, one): _key(command, one) in before for one in fresh})
-        old = [one for one in report.failed if known[_key(command, one)]]
+        old = [one for one in asked if known[_key(command, one)]]
         new = [one for one in report.failed if not known[_key(command, one)]]
         return replace(report, failed=tuple(new), known=(*report.known, *old))
 
@@ -315,15 +317,15 @@ class Baseline:
         try:
             with self._places.visited(command) as place:
                 result, report = await look()
-            if place.met and report.failed:  # perhaps for what ran beside it
+            if place.met and (result.status or report.failed):  # perhaps for what ran beside it
                 result, report = await self._places.alone(look)
         except DuettoError:
             return None
-        if command.reader is None or result.status is None or result.timed_out or result.strayed:
+        if result.status is None or result.timed_out or result.strayed or report.is_empty:
+            return None  # also what cannot be run alone, such as a crash of all tests
+        if report.fault and not report.failed:
             return None
-        if report.is_empty:
-            return None  # it cannot be run alone, such as a crash of all tests
-        return report.failed if result.status == 0 or report.failed else None
+        return report.failed or (_WHOLE if result.status else ())
 
 
 def run_again(
@@ -337,13 +339,19 @@ def run_again(
     Where the file of each is known, that is run: a test that is new is not missed there, and a
     file that is new is left out.
     """
-    if command.part is None:
+    if command.part is None or failed == list(_WHOLE):
         return command if result.seconds < _LONGEST_S else None
     files = [one.id.partition("::")[0] for one in failed]
     old = [file for file in dict.fromkeys(files) if texts.get(file, b"") is not None]
     part = Part(named=tuple(old)) if old and all(files) else Part(failed=tuple(failed))
     small = command.part(part)
     return small or (command.part(Part()) if result.seconds < _LONGEST_S else None)
+
+
+def _is_nameless(command: VerifyCommand, result: RunResult, report: RunReport) -> bool:
+    """Whether the tests failed, and nobody says which, nor how many."""
+    told = report.failed or (report.counts is not None and report.counts.failed)
+    return command.kind == "tests" and not told and verdict_of(result, report) == "failed"
 
 
 def _key(command: VerifyCommand, one: FailedTest) -> Key:

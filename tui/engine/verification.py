@@ -467,7 +467,7 @@ class Verification:
         result, failed = run.result, run.report.failed
         report = replace(run.report, failed=(*failed, *run.report.known), known=())
         self._seen = ScreenRun(screen, report, of_run(result, report), result.seconds)
-        if failed:
+        if run.verdict == "failed":
             self._gives_way = True
             await self._blaming.alone(run.command, run.words, self._seen)
 
