@@ -7,8 +7,10 @@ from hypothesis import strategies as st
 from tests.support.patches import disk, patch
 from tui.core.document import disk_changes
 from tui.core.document.hunk import Decision, Stage
+from tui.core.document.report import hunk_words
 from tui.core.files import FileRead
 from tui.errors import EditRefused
+from tui.ui.conversation.hunk_card import reasons
 
 THEIRS = FileRead(b"a\nTHEIRS\nc\nd\ne\n")
 
@@ -78,6 +80,10 @@ def test_a_new_file_that_somebody_else_made_too_is_theirs():
     assert place.workspace.conflicts == {"b.txt"}
     place.workspace.outside_change("b.txt", theirs, theirs=True)
     assert place.workspace.disk_plan("b.txt").data == b"outside\n"
+    (hunk,) = place.workspace.hunks
+    assert reasons(hunk) == ["the file on the disk was taken instead"]  # not that the user said it
+    told = hunk_words(place.workspace.documents, hunk)
+    assert "rejected by the user: the file on the disk was taken instead;" in told
 
 
 def test_what_cannot_be_edited_is_not_taken():

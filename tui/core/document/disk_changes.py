@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from tui.core.document.disk_plan import backed_out, count_as_saved, is_on_disk, text_now
 from tui.core.document.documents import Documents
 from tui.core.document.file_record import FileRecord
-from tui.core.document.hunk import Decision, Hunk, Kind
+from tui.core.document.hunk import REPLACED, Decision, Hunk, Kind
 from tui.core.document.review import reject
 from tui.core.files import MAX_LINES, FileRead, ascii_shown, decoded, unwritable, viewed
 from tui.core.steps import finished
@@ -80,7 +80,6 @@ def _is_within(hunk: Hunk, rows: tuple[int, int], old: str) -> bool:
 
 _NO_STATE = -1
 """None of a file's own: a deletion that was proposed for another text is in conflict."""
-_REPLACED = "the file on the disk was taken instead"
 
 
 def outside_change(
@@ -351,7 +350,7 @@ def take_theirs(documents: Documents, path: str, read: FileRead) -> None:
     if text is not None:
         replace_as_user(documents, record, text, group)
     if text is None or backed_out(documents, record) != theirs:
-        finished(reject(documents, record.live, _REPLACED, whole=True))
+        finished(reject(documents, record.live, REPLACED, whole=True))
         if record.path not in documents.buffers:  # the hunks had made it; somebody else did too
             documents.restore(record)
         replace_as_user(documents, record, theirs, group)

@@ -55,6 +55,8 @@ class Kind(StrEnum):
 
 UNDONE = "undone"
 """The words of a rejection by which a whole turn was taken back."""
+REPLACED = "the file on the disk was taken instead"
+"""The words of a rejection by which the user took what another program wrote."""
 TAKEN_BACK = "taken back as you went on"
 """The reason of a hunk that was cut and not decided on when the next instruction was given."""
 UNPAINTED = "cut before anything of it was painted"

@@ -16,7 +16,17 @@ from itertools import groupby
 
 from tui.core.document.documents import Documents
 from tui.core.document.file_record import FileRecord, Layer, UserChange
-from tui.core.document.hunk import OPEN, PLACED, TAKEN_BACK, UNDONE, Decision, Hunk, Kind, Stage
+from tui.core.document.hunk import (
+    OPEN,
+    PLACED,
+    REPLACED,
+    TAKEN_BACK,
+    UNDONE,
+    Decision,
+    Hunk,
+    Kind,
+    Stage,
+)
 from tui.core.files import counted
 from tui.core.steps import Work, in_parts
 from tui.core.text.change_set import Author
@@ -385,6 +395,7 @@ def hunk_words(documents: Documents, hunk: Hunk, *, private: bool = False) -> st
         if hunk.words == UNDONE:
             return f"{what}taken back by the user; {where}"
         said = f': "{shown(hunk.words)}"' if hunk.words else ""
+        said = f": {REPLACED}" if hunk.words == REPLACED else said
         return f"{what}rejected by the user{said}; {where}"
     if stays and hunk.start and hunk.end:
         rows = row_words(hunk.start.line, hunk.end.line)

@@ -18,6 +18,7 @@ from tui.core.document.hunk import (
     PLACED,
     REDOING,
     REDONE,
+    REPLACED,
     TAKEN_BACK,
     UNDONE,
     UNPAINTED,
@@ -209,7 +210,7 @@ def reasons(hunk: Hunk) -> list[str]:
     if hunk.stage is Stage.CUT and hunk.decidable:
         found.append("yours to keep, finish or take back")
     if hunk.words and hunk.words != UNDONE:
-        found.append(f"you said: {hunk.words}")
+        found.append(hunk.words if hunk.words == REPLACED else f"you said: {hunk.words}")
     if hunk.redone not in ("", REDOING):
         found.append(hunk.redone)
     return found
