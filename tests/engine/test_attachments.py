@@ -154,6 +154,29 @@ async def test_lines_of_a_file_are_sent_and_only_they_count() -> None:
     assert blocks(await ask(place, "more")) == []
 
 
+async def test_lines_that_are_attached_move_with_their_text() -> None:
+    place = World({"a.py": LINES})
+    await ask(place, "@a.py:3-5")
+    place.session.workspace.edit("a.py", (0, 0), (0, 0), "above\n")
+    place.session.workspace.edit("a.py", (3, 0), (3, 0), "just above\n")
+    (told, _) = inputs(await ask(place, "more"))
+    assert told.startswith("The user edited meanwhile:\na.py at line 1:\n+above")
+    place.session.workspace.edit("a.py", (5, 0), (5, 4), "LINE")
+    place.session.submit(intents.Switch("deep"))
+    sent = blocks(await ask(place, "all anew"))
+    assert sent == [("a.py", "5-7", "line 3\nLINE 4\nline 5")]
+    place.session.submit(intents.ShowContext())
+    await settle()
+    assert "  a.py:5-7, attached" in notes(place)[-1]
+    place.session.submit(intents.DropPart("a.py:5-7"))
+    await settle()
+    assert place.session.attachments.dropped == {"a.py:3-5"}
+    assert blocks(await ask(place, "and now")) == []
+    assert blocks(await ask(place, "again @a.py:3-5")) == [
+        ("a.py", "3-5", "line 2\njust above\nline 3")
+    ]
+
+
 async def test_a_folder_and_a_symbol_and_the_selection() -> None:
     place = World({"src/a.py": "a\n", "src/b.py": "b\n", "c.py": CACHE, "logo.png": b"\x89PNG\0"})
     place.session.submit(intents.OpenFile("c.py"))

@@ -52,11 +52,15 @@ class FileInContext(Struct, frozen=True):
     attached: bool = False
     """A prompt named it; while it is as it was sent, nothing is said of it."""
     lines: tuple[int, int] | None = None
-    """First and last line that are attached, 1-based; None: all."""
+    """First and last line that are attached, 1-based, as they are now; None: all."""
+    called: str = ""
+    """What the user named; empty: its path and lines."""
 
     @property
     def name(self) -> str:
-        """Its path, with the lines that are meant."""
+        """Its path, with the lines that are meant; the same when these are others."""
+        if self.called:
+            return self.called
         path = self.buffer.path
         return path if self.lines is None else f"{path}:{span_words(self.lines)}"
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from tui.core.images import Image
     from tui.core.outline import Symbol
     from tui.core.session_record import AllAttached
-    from tui.core.text.buffer import Buffer
+    from tui.core.text.buffer import Buffer, Mark
     from tui.engine.images import Images
 
 Maker = Callable[[], Awaitable[str]]
@@ -75,6 +75,8 @@ class Attachments:
         """Those that were taken out of the conversation: what they attached is out with them."""
         self._parts: dict[Attached, int] = {}
         """Each with the turn that named it."""
+        self._marks: dict[Attached, tuple[Buffer, Mark, Mark]] = {}
+        """Where lines begin and end that were attached, for they move with their text."""
         self._made: list[str] = []
         self._outline: tuple[tuple[int, int], list[Symbol]] | None = None
         """Of which text, and its symbols."""
@@ -91,6 +93,8 @@ class Attachments:
     def forget(self) -> None:
         """A new conversation: what is pinned stays attached."""
         self._parts = {one: 0 for one in self._parts if self._pinned(one)}
+        for one in self._marks.keys() - self._parts.keys():
+            self._unmark(one)
         self._made = [_pinned_words(pin) for pin in self.pins if not self._is_file(pin)]
         self.dropped = set()
 
@@ -158,7 +162,7 @@ class Attachments:
             if (turn not in out or self._pinned(one)) and not self._is_dropped(one)
         }
         attached = [
-            replace(open_files.open_file(path), attached=True, lines=lines)
+            self._in_context(Attached(path, lines))
             for path, lines in parts
             if path not in paths
             and (lines is None or Attached(path) not in parts)
@@ -166,6 +170,29 @@ class Attachments:
             and not workspace.documents.records[path].gone
         ]
         return [*map(open_files.open_file, paths), *attached]
+
+    def _now(self, part: Attached) -> Attached:
+        """The same with its lines as they are now: they move with their text."""
+        lines, buffer = part.lines, self._open_files.workspace.buffers.get(part.path)
+        if lines is None or buffer is None:
+            return part
+        known = self._marks.get(part)
+        if known is None or known[0] is not buffer:
+            end = min(lines[1], buffer.line_count) - 1
+            first = buffer.mark(min(lines[0] - 1, end), right=True)
+            known = buffer, first, buffer.mark(end, len(buffer.lines[end]))
+            self._marks[part] = known
+        _, first, last = known
+        return Attached(part.path, (min(first.line, last.line) + 1, last.line + 1))
+
+    def _unmark(self, part: Attached) -> None:
+        """Let its lines move no more: they are those that it is called by."""
+        if known := self._marks.pop(part, None):
+            known[0].release(*known[1:])
+
+    def _in_context(self, part: Attached) -> FileInContext:
+        file = self._open_files.open_file(part.path)
+        return replace(file, attached=True, lines=self._now(part).lines, called=str(part))
 
     def take_made(self) -> list[str]:
         """The texts that were made for this prompt, each to be sent once."""
@@ -243,6 +270,9 @@ class Attachments:
         """
         inside = {*self._listed(name)}
         found = {str(one) for one in self._parts if name in (str(one), one.path)}
+        moved = [str(one) for one in self._parts if str(self._now(one)) == name]
+        if moved and not found:  # as the request that said these lines anew called them
+            name, found = moved[0], {moved[0]}
         found |= {str(one) for one in self._parts if one.path in inside}
         self.pins = [pin for pin in self.pins if pin != name and pin not in found]
         if not found and name not in self._open_files.workspace.buffers:
@@ -447,6 +477,7 @@ class Attachments:
             why = open_files.workspace.read_only(path) or "it is not text"
             raise EditRefused(why.partition(", so it is read-only")[0])
         if part.lines is not None:
+            self._unmark(part)  # the lines are meant that have these numbers now
             _check_lines(open_files.workspace.buffers[path], part.lines)
         out = self.rewound_turns()
         if path in self.dropped:  # of what was left out only this comes back
@@ -454,7 +485,7 @@ class Attachments:
         if part not in self._parts or self._parts[part] in out:
             self._parts[part] = self.turn()
         self.dropped -= {path, str(part)}
-        shown = replace(open_files.open_file(path), lines=part.lines)
+        shown = self._in_context(part)
         return f"{part} (about {counted(self.tokens_of(shown), 'token')})"
 
     async def _outside_image(self, name: str, error: EditRefused) -> None:
