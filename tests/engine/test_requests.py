@@ -293,14 +293,21 @@ async def test_what_is_said_of_very_many_hunks_is_found_out_in_slices(
     assert max(cost) < 20 * AT_ONCE
 
 
-async def test_a_decision_while_it_is_found_out_is_told_too(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+@pytest.fixture
+def goes_on(monkeypatch: pytest.MonkeyPatch) -> asyncio.Event:
+    """Work that is done in slices stands behind its first one until this is set."""
+    goes_on = asyncio.Event()
     monkeypatch.setattr(session_state, "SLICE_S", -1.0)
+    monkeypatch.setattr(InputFirst, "pass_by", lambda first: goes_on.wait())
+    return goes_on
+
+
+async def test_a_decision_while_it_is_found_out_is_told_too(goes_on: asyncio.Event) -> None:
     world = much()
     await much_landed(world)
     await settle()
     world.session.submit(intents.Reject((1,)))
+    goes_on.set()
     request = await world.wire.request(2)
     said = outputs(request)["call_1"]
     assert "hunk 1 rejected by the user" in said
@@ -308,15 +315,15 @@ async def test_a_decision_while_it_is_found_out_is_told_too(
 
 
 async def test_esc_while_it_is_found_out_leaves_it_to_the_next_prompt(
-    monkeypatch: pytest.MonkeyPatch,
+    goes_on: asyncio.Event,
 ) -> None:
-    monkeypatch.setattr(session_state, "SLICE_S", -1.0)
     world = much()
     await much_landed(world)
     await settle()
     world.session.submit(intents.Interrupt())
     assert not world.session.status.busy
     assert len(world.wire.requests) == 1
+    goes_on.set()
     request = await asked(world)
     assert f"hunks 1-{MANY} ({MANY} of them) kept" in outputs(request)["call_1"]
 
