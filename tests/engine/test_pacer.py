@@ -238,3 +238,18 @@ async def test_a_key_is_not_on_the_screen_with_the_one_before_it(world: World) -
     first.shown()
     await settle()
     assert said(world) == "behind"
+
+
+async def test_our_bridge_hears_of_the_rate_with_the_request_and_of_none_with_the_next(
+    world: World,
+) -> None:
+    """Not only when the answer has begun: much would have come by then on a busy machine."""
+    world.wire.paces = True
+    world.session.submit(intents.Throttle(5))
+    world.session.submit(intents.Prompt("one"))
+    await world.wire.request(1)
+    assert world.wire.rates == [5]
+    world.session.submit(intents.Throttle(None))
+    model = SteppedRehearsal(world.wire)
+    model.begin()
+    assert world.wire.rates == [5, None, None]

@@ -59,6 +59,8 @@ class Pacer:
         self.tokens_s = tokens_s
         """At which rate text passes here; None: as it comes."""
         self._wanted = tokens_s
+        self._slowed = False
+        """Another rate was told of in this turn: its next response may begin with that."""
         self._wire = wire
         self._services = services
         self._deliver = deliver
@@ -95,13 +97,13 @@ class Pacer:
             self._held.extend(later)
 
     def begun(self) -> None:
-        """A response begins."""
-        if self._wanted is not None:
+        """A response is asked for, or begins."""
+        if self._wanted is not None or self._slowed:
             self.tokens_s = None if self._wire.throttle(self._wanted) else self._wanted
 
     def pace(self, tokens_s: float | None) -> None:
         """At so many tokens a second from now on; None: as they come, what is held at once."""
-        self._wanted = tokens_s
+        self._wanted, self._slowed = tokens_s, True
         self.tokens_s = tokens_s = None if self._wire.throttle(tokens_s) else tokens_s
         self._credit = 0.0
         if tokens_s is None and self._chars <= LONG_CHARS:

@@ -362,6 +362,7 @@ class Turn:
         try:
             self.wire.on_event = self.pacer.take
             self.wire.create(body)
+            self.pacer.begun()  # before it is heard that it has: much may have come by then
         except DuettoError as error:
             self.lost(str(error))
 

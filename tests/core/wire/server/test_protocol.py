@@ -221,6 +221,17 @@ def test_a_text_of_a_steer_counts_on_in_the_conversation_that_it_went_into(
         assert server.held_bytes > times * LARGE
 
 
+def test_a_successor_comes_as_fast_as_what_was_steered(server: ServerProtocol) -> None:
+    run = one_run(server, create())
+    server.receive_text('{"type":"duetto.throttle","tokens_s":5}')
+    steer(server, run, 1)
+    run.finish("incomplete", reason="steered")
+    (successor,) = server.accept()
+    assert successor.tokens_s == 5
+    successor.finish()
+    assert one_run(server, create()).tokens_s is None
+
+
 def test_a_text_that_waited_for_outputs_counts_on(server: ServerProtocol) -> None:
     run = one_run(server, create())
     steer(server, run)

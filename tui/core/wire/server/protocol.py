@@ -343,6 +343,8 @@ class ServerProtocol:
         self._prewarmed: list[dict[str, Any]] = []
         self._interrupted: list[Run] = []
         self._throttled: list[Run] = []
+        self._rates: dict[str, float | None] = {}
+        """Id of a steered run -> the rate that its successor begins with."""
         self._over = False
 
     def receive_text(self, text: str, unix_s: int = 0) -> None:
@@ -587,6 +589,7 @@ class ServerProtocol:
             response_id, lane, request, full_input, create.generate, unix_s, size_bytes, stored
         )
         run = Run(task, self._outbox.append, self._ended)
+        run.tokens_s = self._rates.pop(str(request.get("previous_response_id") or ""), None)
         self._running[lane] = run
         run.start()
         if create.generate:
@@ -647,6 +650,7 @@ class ServerProtocol:
         if usable:
             items = items_of_texts(texts)
             request = {**run.request, "previous_response_id": run.response_id, "input": items}
+            self._rates[run.response_id] = run.tokens_s
             self._waiting.put_first(PendingRequest(Create(request, run.lane), size_of_texts(texts)))
             return
         error = steer_error("successor_creation_failed", "The response was stopped.")
