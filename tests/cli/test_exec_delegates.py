@@ -13,6 +13,7 @@ from typing import Any, cast
 
 import pytest
 
+from tests.engine.test_budget import spending
 from tests.support.fakes import World
 from tests.support.judged_runs import judged
 from tests.support.stepped_rehearsal import SteppedRehearsal
@@ -23,7 +24,7 @@ from tui.cli.exec_reports import JsonReport, TextReport
 from tui.core.session_record import KeptDelegate, LeftDelegate
 from tui.core.wire import events
 from tui.engine.intents import Delegate
-from tui.engine.ports import SessionArchive
+from tui.engine.ports import Caps, SessionArchive
 from tui.engine.session import SessionOptions
 from tui.errors import UsageError
 
@@ -101,6 +102,17 @@ async def test_one_that_fails_ends_with_its_reason_and_waits_in_the_session() ->
     assert code == told[-1]["exit_code"] == 1
     assert any("this prompt is refused" in json.dumps(one) for one in of(told, "error"))
     assert of(told, "delegate")[-1]["state"] == "failed"
+
+
+async def test_one_that_comes_to_a_limit_says_what_raises_it_here() -> None:
+    out, err = io.StringIO(), io.StringIO()
+    world = spending(Caps(session=0.0001))
+    turn = ExecTurn(world.session, TextReport(world.session, out, err))
+    assert await turn.play("/delegate make it one", apply=False) == 4
+    said = err.getvalue()
+    assert "for the session are left (--max-cost, --max-session-cost, --max-day-cost or" in said
+    assert "/budget" not in said
+    await world.session.close()
 
 
 async def test_ctrl_c_stops_it_where_it_is() -> None:

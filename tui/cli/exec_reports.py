@@ -13,6 +13,7 @@ from tui.core.files import counted
 from tui.core.inert_text import PROSE, brief, inert
 from tui.core.meter import MeterView
 from tui.core.wire.events import Usage
+from tui.engine.budget import RAISE
 from tui.engine.notices import Ask, DelegateView, Status, Trouble
 from tui.engine.session import Session
 from tui.engine.slash import BackgroundNews
@@ -216,7 +217,7 @@ class TextReport:
         self._say_prose()
         self._told += [trouble.what] if trouble.noted else []
         words = trouble.words
-        step = f" ({trouble.next_step})" if trouble.next_step else ""
+        step = f" ({step})" if (step := _step(trouble)) else ""
         self._say(f"duetto: {words}{step}")
 
     def asked(self, ask: Ask, choice: str) -> None:
@@ -371,7 +372,7 @@ class JsonReport:
             severity=trouble.severity,
             message=trouble.what,
             why=trouble.why,
-            next_step=trouble.next_step,
+            next_step=_step(trouble),
         )
 
     def asked(self, ask: Ask, choice: str) -> None:
@@ -438,6 +439,14 @@ class JsonReport:
     def _event(self, event: str, /, **fields: object) -> None:
         self._out.write(json.dumps({"type": event, **fields}) + "\n")
         self._out.flush()
+
+
+def _step(trouble: Trouble) -> str:
+    """What can be done about it; here no command raises a limit of money."""
+    return _LIMITS if trouble.next_step == RAISE else trouble.next_step
+
+
+_LIMITS = "--max-cost, --max-session-cost, --max-day-cost or [limits] in config.toml raises it"
 
 
 def _told(hunk: Hunk) -> tuple[object, ...]:
