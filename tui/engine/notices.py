@@ -25,7 +25,6 @@ class Trouble(Struct, frozen=True):
     what: str
     why: str = ""
     next_step: str = ""
-    retryable: bool = False
     severity: Literal["information", "warning", "error"] = "error"
     unreachable: bool = False
     """The endpoint could not be reached, or refused the key."""

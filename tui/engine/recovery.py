@@ -112,20 +112,13 @@ class Remedy(Struct, frozen=True):
     why: str = ""
     what: str = "The model could not answer"
     next_step: str = "fix that, then send the prompt again"
-    retryable: bool = True
     unreachable: bool = False
     other_way: bool = False
     """Of ``give up``: the WebSocket is at fault, HTTP+SSE may do."""
 
     def trouble(self) -> Trouble:
         """The words for the user when giving up."""
-        return Trouble(
-            self.what,
-            self.why,
-            self.next_step,
-            retryable=self.retryable,
-            unreachable=self.unreachable,
-        )
+        return Trouble(self.what, self.why, self.next_step, unreachable=self.unreachable)
 
 
 def led(why: str, rest: str) -> str:
@@ -295,7 +288,7 @@ def not_reached(error: DuettoError) -> Trouble:
         trouble = _key_refused(str(error)).trouble()
         return replace(trouble, next_step="", severity="warning")
     what, step = "The endpoint cannot be reached", "send a prompt to try again"
-    return Trouble(what, str(error), step, retryable=True, severity="warning", unreachable=True)
+    return Trouble(what, str(error), step, severity="warning", unreachable=True)
 
 
 def _names_key(event: ErrorEvent | Failed) -> bool:
@@ -311,7 +304,7 @@ def _lost_way(remedy: Remedy, event: ErrorEvent | Failed) -> Remedy:
         known = _FORBIDDEN
     if known.next_step:
         what = known.what or remedy.what
-        return replace(remedy, what=what, next_step=known.next_step, retryable=False)
+        return replace(remedy, what=what, next_step=known.next_step)
     if event.code not in ("http_404", "http_405"):
         return remedy
     status = event.code.removeprefix("http_")
@@ -324,11 +317,7 @@ def _lost_way(remedy: Remedy, event: ErrorEvent | Failed) -> Remedy:
 
 def _key_refused(why: str) -> Remedy:
     step = "check the key, or name another variable with --key-env"
-    return replace(
-        Remedy("give up", why=why, what=KEY_REFUSED, next_step=step),
-        retryable=False,
-        unreachable=True,
-    )
+    return Remedy("give up", why=why, what=KEY_REFUSED, next_step=step, unreachable=True)
 
 
 _PASSING = ("server_error", "overloaded_error", "server_is_overloaded", "slow_down")

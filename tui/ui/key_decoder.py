@@ -53,7 +53,7 @@ is a paste of a terminal that does not mark it. As keys a megabyte would take mi
 _MOST_SAME_KEYS = 64
 """Repeats of one key that one read may bring; more were held down while the app was busy."""
 _RUN = pattern(r"[^\x00-\x1f\x7f]+|.", re.DOTALL)
-_SHIFT, _ALT, _REAL = 1, 2, 63
+_SHIFT, _REAL = 1, 63
 """Bits of a modifier number less one; the two above `_REAL` are Caps Lock and Num Lock."""
 
 

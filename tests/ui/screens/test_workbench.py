@@ -428,7 +428,7 @@ async def test_what_would_be_lost_is_asked_about(
 
 async def test_troubles_are_shown_inert(session: ScriptedSession) -> None:
     async with running(session) as (app, pilot):
-        session.state.trouble(Trouble("No [b]way[/b]\x1b[2J", retryable=True))
+        session.state.trouble(Trouble("No [b]way[/b]\x1b[2J"))
         await settled(session, pilot)
         notification = next(iter(app._notifications))
         assert notification.message == "No [b]way[/b]␛[2J"

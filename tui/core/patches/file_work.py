@@ -72,8 +72,6 @@ class Gathered:
 class FileWork:
     """What is common: a path, the call's documents, and a refusal that ends it all."""
 
-    kind = Kind.EDIT
-
     def __init__(
         self, documents: Documents, path: str, new_hunk: NewHunk, notation: Notation
     ) -> None:

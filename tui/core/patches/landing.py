@@ -302,8 +302,6 @@ def settle(works: Sequence[UpdateWork], why: Why) -> None:
 class DeleteWork(FileWork):
     """A deletion: nothing happens before the next header or the end is there."""
 
-    kind = Kind.DELETE
-
     def __init__(
         self, documents: Documents, path: str, new_hunk: NewHunk, notation: Notation
     ) -> None:

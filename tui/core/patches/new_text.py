@@ -150,8 +150,6 @@ class WholeSection(DiffSection):
 class AddWork(FileWork):
     """A new file, whose lines are there as they come; an existing one is replaced at the end."""
 
-    kind = Kind.ADD
-
     def __init__(
         self, documents: Documents, path: str, new_hunk: NewHunk, notation: Notation
     ) -> None:

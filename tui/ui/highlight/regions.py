@@ -268,8 +268,8 @@ class EmbeddedRegion:
     def __init__(self, mark: Embedded, start: Place, end: Place, lines: list[str]) -> None:
         self.mark = mark
         self.first, self.first_col = start
-        self.last, self.last_col = end
-        """The line in which it ends, and the column behind it there."""
+        self.last = end[0]
+        """The line in which it ends."""
         self.lines = lines
         """Its text."""
         self.inner: ColouredLines | None = None
@@ -414,7 +414,7 @@ class Regions:
         found = self._list[index] if index < len(self._list) else None
         if found is not None and found.start == start and found.mark.same == mark.same:
             found.mark = mark
-            found.last, found.last_col = end
+            found.last = end[0]
             found.become(lines)
         else:
             found = EmbeddedRegion(mark, start, end, lines)
