@@ -93,6 +93,17 @@ async def test_a_server_that_is_down_for_a_moment_is_waited_for_both_ways() -> N
         await at.goes_on()
 
 
+async def test_where_the_other_way_cannot_be_gone_it_is_waited_for() -> None:
+    server = Nasty([FINE], refusals=[Refusal(503)] * 3, echo=True)
+    async with (
+        greeting(b"nonsense\r\n\r\n") as port,
+        stand(server, other=f"ws://127.0.0.1:{port}/v1/responses") as at,
+    ):
+        await at.seat.ask("go")
+        assert (at.whole, at.troubles, server.upgrades) == (["fine"], [], 4)
+        assert at.session.status.transport == "websocket"
+
+
 async def test_one_that_stays_down_is_given_up_after_as_many_tries() -> None:
     down: Step = error(503, "http_503", "it restarts")
     server, relay = Nasty([FINE], refusals=[Refusal(503)] * ALWAYS, echo=True), Nasty([[down]])

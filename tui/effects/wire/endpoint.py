@@ -555,20 +555,27 @@ class Endpoint:
 
     async def _made(self) -> Link:
         """A new link by the way that is open; the other way at once where this one is refused."""
-        if self.transport_choice.transport == "websocket":
+        choice, down = self.transport_choice, None
+        if choice.transport == "websocket":
             try:
                 return await self._connected("websocket")
             except EndpointError as error:
                 # a server that took one before is down for a moment
                 waits = error.transient and self.capabilities.websocket is True
-                choice = self.transport_choice
                 if waits or not error.http_may_work or not choice.fall_back(once=error.transient):
                     raise
-                if not error.transient:
-                    choice.refused = True
-                    self._learn_websocket(False)
+                down = error if error.transient else None
+            if down is None:
+                choice.refused = True
+                self._learn_websocket(False)
         assert self.fallback is not None
-        return await self._connected("http")
+        try:
+            return await self._connected("http")
+        except DuettoError as error:
+            choice.tried()
+            if down is not None:
+                raise down from error
+            raise
 
     async def _connected(self, transport: Transport) -> Link:
         where = self.address if transport == "websocket" else self.fallback
