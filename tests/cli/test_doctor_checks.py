@@ -17,6 +17,7 @@ from tui.cli import endpoints
 from tui.cli.doctor_checks import (
     CheckResult,
     background,
+    endpoint_findings,
     key_findings,
     outdated_findings,
     provider_findings,
@@ -177,6 +178,27 @@ async def test_nobody_there_is_unreachable(tmp_path: Path, monkeypatch: pytest.M
     async with serving({}) as url:
         pass
     assert told(await found(url, tmp_path, monkeypatch)) == [("models of here", "unreachable")]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("down", "state", "words"),
+    [
+        (["/v1/responses", "/v1/models"], "unreachable", "answered HTTP 503"),
+        (["/v1/responses"], "note", "it is spoken to by HTTP+SSE through the bridge"),
+    ],
+)
+async def test_a_server_that_fails_at_upgrades_is_asked_whether_it_is_down(
+    tmp_path: Path, down: list[str], state: str, words: str
+) -> None:
+    paths = Paths.find({"DUETTO_HOME": str(tmp_path)})
+    async with serving({path: {} for path in down}, 503) as url:
+        settings = parse("", "FILE")
+        models = resolve(settings, ModelFlags(endpoint=url, fast="m"), {}, paths)
+        setup = SessionSetup(tmp_path, settings, models, paths)
+        first, *_ = await endpoint_findings(setup, probe=False)
+    assert first.state == state
+    assert words in first.text
 
 
 async def test_the_model_of_this_machine_that_is_used_is_the_one_that_is_tried(

@@ -384,7 +384,7 @@ async def _examined(
     wire = network.wire(name)
     found: list[CheckResult] = []
     try:
-        reached = await _dialled(name, wire, network)
+        reached = await _dialled(name, wire, network, setup)
         found.append(reached)
         if probe and reached.state != "unreachable":
             found.append(await _probed(name, network, setup))
@@ -395,7 +395,28 @@ async def _examined(
     return found
 
 
-async def _dialled(name: str, wire: Wire, network: Network) -> CheckResult:
+async def _lists(name: str, setup: SessionSetup) -> bool:
+    """Whether an endpoint answers by HTTP: asked for its models it says more than its fault."""
+    from tui.bridge.endpoints.base import Broken, Refused
+    from tui.bridge.providers.discovery import Discovery
+    from tui.bridge.targets import key_of, target
+    from tui.bridge.upstream.client import Upstream
+
+    spec, upstream = setup.models.endpoints[name].spec, Upstream()
+    try:
+        key = await asyncio.to_thread(key_of, name, spec, os.environ)
+        async with asyncio.timeout(MODEL_ANSWER_S):
+            await Discovery(target(name, spec, key), upstream).models()
+    except Refused as error:
+        return error.status not in (502, 503, 504, 529)
+    except (EndpointError, Broken, TimeoutError):
+        return False
+    finally:
+        await upstream.close()
+    return True
+
+
+async def _dialled(name: str, wire: Wire, network: Network, setup: SessionSetup) -> CheckResult:
     """Dial one endpoint and measure the round trip of a ping."""
     check, clock = f"endpoint {name}", MonotonicClock()
     began = clock.now()
@@ -410,8 +431,11 @@ async def _dialled(name: str, wire: Wire, network: Network) -> CheckResult:
         through = "the bridge" if own else f"{where} through the bridge, which"
         return CheckResult(check, "ok", f"{through} is up in {dial_ms:.0f} ms")
     if wire.transport == "http":
-        text = f"{where} refuses the WebSocket: it is spoken to by HTTP+SSE through the bridge"
-        return CheckResult(check, "note", text)
+        doubt = network.endpoint(name).transport_choice.doubt
+        if doubt and not await _lists(name, setup):
+            return CheckResult(check, "unreachable", f"{doubt}.")
+        text = doubt or f"{where} refuses the WebSocket"
+        return CheckResult(check, "note", f"{text}: it is spoken to by HTTP+SSE through the bridge")
     for _ in range(int(PONG_TIMEOUT_S / LOOK_S)):
         if wire.round_trip_s is not None:
             break

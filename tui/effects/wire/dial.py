@@ -309,26 +309,32 @@ class TransportChoice:
         """The server does not take a WebSocket, it said so in this run."""
         self._known, self._relay, self._attempt = known, relay, attempt
         self._first_s = self._wait_s = options.probe_s
-        self._once = False
+        self._doubt = ""
         self._worked_at: float | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._task: asyncio.Task[None] | None = None
 
-    def fall_back(self, *, once: bool = False) -> bool:
+    def fall_back(self, doubt: str = "") -> bool:
         """Take HTTP from the next `EndpointLane.open` on; False: that cannot be, or is so.
 
-        ``once``: the WebSocket may be back any moment: it is first again if HTTP fails, too.
+        ``doubt``: why the WebSocket failed, which may be back any moment: it is first again if
+        HTTP fails, too.
         """
         if not self._relay or self.transport == "http" or not self._auto:
             return False
-        self.transport, self._once = "http", once
+        self.transport, self._doubt = "http", doubt
         self.used()
         return True
 
     def tried(self) -> None:
         """What was asked by this transport failed: see `fall_back`."""
-        if self._once:
+        if self._doubt:
             self.come_back()
+
+    @property
+    def doubt(self) -> str:
+        """Why HTTP is tried now, in words: who is asked may be down altogether; or nothing."""
+        return self._doubt if self.transport == "http" else ""
 
     def come_back(self) -> None:
         """Take the WebSocket from the next `EndpointLane.open` on, unless it was refused.
@@ -368,7 +374,7 @@ class TransportChoice:
         elif self._known.websocket is False:
             reason = "it refused the WebSocket in an earlier run"
         else:
-            reason = "the WebSocket failed"
+            reason = self._doubt or "the WebSocket failed"
         return f"{reason}; it is tried again now and then"
 
     def _wait(self, wait_s: float) -> None:

@@ -562,7 +562,8 @@ class Endpoint:
             except EndpointError as error:
                 # a server that took one before is down for a moment
                 waits = error.transient and self.capabilities.websocket is True
-                if waits or not error.http_may_work or not choice.fall_back(once=error.transient):
+                doubt = error.cause.rstrip(".") if error.transient else ""
+                if waits or not error.http_may_work or not choice.fall_back(doubt):
                     raise
                 down = error if error.transient else None
             if down is None:
