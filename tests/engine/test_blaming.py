@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 
+import pytest
+
 from tests.support.fakes import World, settle
 from tests.support.judged_runs import Files, asks, changes, has, judged
 from tests.support.stored_sessions import resumed, stored
@@ -218,6 +220,26 @@ async def test_a_module_that_a_hunk_took_away_is_blamed_on_it() -> None:
     world.verify = replace(world.verify, reader=reads, part=None)
     changes(world, 0, 2, 4)
     assert (await blame(world)).text.startswith("hunk 3 breaks test_a · a.py:5\n")
+
+
+@pytest.mark.parametrize("first", [True, False])
+async def test_a_hunk_that_ends_the_tests_is_blamed_on_it(first: bool) -> None:
+    """Nothing was judged with it, and all passes without it; behind F5 or without it."""
+
+    def reads(output: str, passed: bool) -> RunReport:
+        return RunReport() if passed else RunReport(fault="pytest was ended")
+
+    world, judge = judged(10, lambda files: ["test_a"] if has(files, 4) else [])
+    assert world.verify is not None
+    world.verify = replace(world.verify, reader=reads, part=None)
+    changes(world, 0, 2, 4)
+    if first:
+        await asks(world, intents.Verify())
+        assert world.session.status.verdict == "error"
+    assert (await blame(world)).text.startswith("hunk 3 breaks the tests · a.py:5\n")
+    judge.failing = lambda files: ["test_a"]
+    words = "The tests could not judge with all hunks, or with none of them."
+    assert (await blame(world)).text.startswith(words)
 
 
 @each("broken", [(12,), (2, 12)])

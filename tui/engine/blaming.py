@@ -174,6 +174,8 @@ class _Search:
         """Some runs went on side by side; from now on each is alone."""
         self._usual = set[tuple[str, str]]()
         """Tests and reasons that are not for what ran beside them."""
+        self._faults = False
+        """A run that could not judge has failed: the hunks end it, or take what it needs."""
         self._runs = 0
         self._began_s = self._ports.clock.now()
 
@@ -195,6 +197,10 @@ class _Search:
             on_none = await self._see(frozenset(), alone=True)
         else:
             on_all, on_none = (self._seen.report, self._seen.outcome), None
+        if on_all[0].fault and not (await self._see(frozenset()))[1].unclear:
+            self._faults = True  # it is no matter of the environment
+            self._known.clear()
+            on_all = await self._see(whole, alone=True)
         await self._narrow(whole, on_all, on_none)
         self._usual.update(on_all[1].failed.items())
         self.blame = first = Blame(self._hunks, self._ports.side_by_side, on_all[1])
@@ -281,6 +287,8 @@ class _Search:
             command = fresh or command
         result, report = await judged(self._ports.runner, command, shadow)
         report = brought_in(report, {hunk.path for hunk in self.screen.waiting})
+        if self._faults and report.fault:
+            return report, Outcome({THE_RUN: report.fault})
         return report, of_run(result, report)
 
     @property
