@@ -27,7 +27,7 @@ from tui.engine.compaction import LANE
 from tui.engine.ports import RoleSpec
 from tui.engine.resuming import Resumption, up_to
 from tui.engine.rewinding import LEAVE, REWIND, TOO
-from tui.engine.rewound_files import RewindPlan
+from tui.engine.rewound_files import RewindPlan, preview_words
 from tui.engine.session import SessionOptions
 
 BASE = update("cache.py", "-class Cache:", "+class Cache(Base):")
@@ -185,12 +185,16 @@ async def test_to_before_a_hunk_of_a_turn() -> None:
             "+        return 1",
         ),
     )
+    plan = await world.session.rewinding.plan(0, 2)
+    assert isinstance(plan, RewindPlan)
+    assert preview_words(plan)[-1] == "what came behind its edit out of the conversation"
     await rewound(world, 0, "both", hunk=2)
     assert disk(world)["cache.py"] == CACHE.replace("Cache", "C", 1)
     assert [hunk.decision for hunk in world.session.workspace.hunks] == ["accepted", "rejected"]
     told(world, "go on")
     said = texts(await world.wire.request(len(world.wire.requests) + 1))
     assert any("do it" in one for one in said)
+    assert any("cache.py is as before hunk 2, with what the user typed" in one for one in said)
 
 
 async def test_pending_and_cut_hunks_go_and_wait_again() -> None:

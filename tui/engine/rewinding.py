@@ -408,7 +408,8 @@ class Rewinding:
         services, history = self._services, self._services.requests.history
         how = "are as they are in the editor now"
         if plan.part != "talk" and named:
-            how = f"{first_of(named, NAMED)} {'are' if named[1:] else 'is'} as before that"
+            point = f"hunk {plan.hunk}" if plan.hunk else "that"
+            how = f"{first_of(named, NAMED)} {'are' if named[1:] else 'is'} as before {point}"
             how += ", with what the user typed since"
         elif plan.part != "talk":
             how = "are as they were"
