@@ -8,19 +8,19 @@ import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import cast
 
 import pytest
 from msgspec import json, structs
 
 from tests.engine.test_attempts import change
+from tests.engine.test_recording import Memory
 from tests.support.fakes import FakeShadow, FakeWire, World, settle
 from tests.support.judged_runs import TESTS, Failing, Judge, has, judged
 from tests.support.stepped_rehearsal import SteppedRehearsal
 from tests.support.stored_sessions import resumed
 from tests.support.turns import CACHE, PATCH, begun, notes, outputs, texts, update
 from tui.core.programs import Sandbox
-from tui.core.session_record import AllDelegates, Happened, Record
+from tui.core.session_record import AllDelegates, Happened
 from tui.core.wire import events
 from tui.effects.store import reading
 from tui.effects.store.writing import StoreWriter
@@ -28,7 +28,7 @@ from tui.engine import intents, lane_session
 from tui.engine.delegating import ENDED, LEFT_DONE
 from tui.engine.judging import THEY_MEET
 from tui.engine.notices import DelegateView
-from tui.engine.ports import SessionStore, VerifyCommand
+from tui.engine.ports import VerifyCommand
 from tui.engine.session import SessionOptions, reasons_to_stay
 from tui.engine.slash import DelegateNews, task_words
 from tui.errors import KeyRefused
@@ -708,21 +708,14 @@ async def test_what_cannot_be_done_with_one_that_waits_is_said(
     await other.session.close()
 
 
-class Kept:
-    """A store that has what was committed last of what is delegated."""
+class Kept(Memory):
+    """A store that knows what was kept last of what is delegated: number, and whether done."""
 
-    keeps = True
-
-    def __init__(self) -> None:
-        self.of: list[tuple[int, bool]] = []
-
-    def put(self, *told: object) -> None:
-        """What comes behind is kept, too."""
-
-    def commit(self, record: Record) -> None:
-        if isinstance(record, Happened) and record.what == "delegates":
-            kept = json.decode(record.detail, type=AllDelegates)
-            self.of = [(one.number, one.done) for one in kept.of]
+    @property
+    def of(self) -> list[tuple[int, bool]]:
+        told = [one.record for one in self.rows if isinstance(one.record, Happened)]
+        last = next(one for one in reversed(told) if one.what == "delegates")
+        return [(one.number, one.done) for one in json.decode(last.detail, type=AllDelegates).of]
 
 
 async def test_one_that_was_done_stays_in_the_store_until_it_is_home_or_stopped(
@@ -742,11 +735,23 @@ async def test_one_that_was_done_stays_in_the_store_until_it_is_home_or_stopped(
         f"d2 paused: {LEFT_DONE} (/tasks go d2)",
     ]
     kept = Kept()
-    other.ports.store = lambda: cast("SessionStore", kept)
+    other.ports.store = lambda: kept
     await tend(other, "go", number=1)
     await wire_of(other).request(1)
     assert kept.of == [(1, False), (2, True)]
     await tend(other, "stop", number=2)
     assert kept.of == [(1, False)]
     assert view(other, 2).ended == "stopped; /tasks take d2 brings in what it changed"
+    await other.session.close()
+
+
+@pytest.mark.parametrize("what", ["take", "stop"])
+async def test_one_that_came_home_without_a_request_waits_in_the_store_no_more(
+    stored: tuple[World, StoreWriter], tmp_path: Path, what: intents.Tending
+) -> None:
+    other = await done_when_killed(*stored, tmp_path)
+    kept = Kept()
+    other.ports.store = lambda: kept
+    await tend(other, what)
+    assert kept.of == []
     await other.session.close()

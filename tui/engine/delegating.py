@@ -409,7 +409,8 @@ class Delegates:
     def bring_back(self, kept: Iterable[KeptDelegate]) -> None:
         """These worked when an earlier duetto ended: they wait for the user."""
         roles, now = self._services.state.roles, self._services.ports.clock.now()
-        for old in kept:
+        self._as_kept = AllDelegates(tuple(kept))
+        for old in self._as_kept.of:
             spec = next((one for role, one in roles.items() if role == old.role), None)
             spec = spec or next(iter(roles.values()))
             one = _Delegate(DelegateView(old.number, old.prompt, spec.model, now), spec)
