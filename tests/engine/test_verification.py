@@ -331,6 +331,11 @@ async def test_what_others_write_while_the_disk_is_verified_makes_the_verdict_ou
     world.changed_outside("made.txt")
     assert await quiet(world), "no run goes on that could have written it"
     assert await verified("made.txt")
+    head = "The verdict is out of date: "
+    assert [note.removeprefix(head) for note in notes(world) if note.startswith(head)] == [
+        f"{path} changed while the tests ran on the disk"
+        for path in ("other.py", "third.py", "made.txt")
+    ]
 
 
 def lands(world: World, path: str, line: str, was: str = "x = 1") -> None:

@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from tui.core.conversation import Block
 from tui.core.document.disk_plan import StillScreen
 from tui.core.document.workspace import Workspace
+from tui.core.files import first_of
 from tui.core.run_report import RunReport
 from tui.engine.services import Services
 
@@ -94,6 +95,8 @@ class VerdictState:
         """The files before a run on the disk, which may make others; None: none runs, or ran."""
         self._made: set[str] = set()
         """What such runs made."""
+        self._told: set[str] = set()
+        """What of it that was there before was told of: for it a verdict is out of date at once."""
         self._until_s = 0.0
         """So long what is made may be of such a run."""
         self._meanwhile: set[str] = set()
@@ -181,6 +184,10 @@ class VerdictState:
                 for path, now in self._texts(paths).items()
                 if now is None or now != before[path]
             }
+            if fresh := sorted(paths - self._told):
+                self._told |= paths
+                why = f"{first_of(fresh, 3)} changed while the tests ran on the disk"
+                self._state.note(0, f"The verdict is out of date: {why}")
         if paths:
             self.unsure = True
             if self._blocks:
