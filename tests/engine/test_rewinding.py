@@ -187,7 +187,7 @@ async def test_to_before_a_hunk_of_a_turn() -> None:
     )
     plan = await world.session.rewinding.plan(0, 2)
     assert isinstance(plan, RewindPlan)
-    assert preview_words(plan)[-1] == "what came behind its edit out of the conversation"
+    assert preview_words(plan)[-1] == "the conversation ends there"
     await rewound(world, 0, "both", hunk=2)
     assert disk(world)["cache.py"] == CACHE.replace("Cache", "C", 1)
     assert [hunk.decision for hunk in world.session.workspace.hunks] == ["accepted", "rejected"]

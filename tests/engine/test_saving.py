@@ -21,6 +21,7 @@ from tui.effects.files import Files
 from tui.effects.listing import Listing
 from tui.effects.write_ahead_log import WriteAheadLog
 from tui.engine import intents
+from tui.engine.disk_changes import DECIDE_LATER
 from tui.engine.intents import OpenFile, Prompt, SaveFile
 from tui.engine.saving import bring
 from tui.engine.session import Session, SessionOptions
@@ -238,6 +239,29 @@ async def test_of_files_saved_together_the_one_that_changed_on_disk_is_named() -
     assert [one.what for one in told] == ["b.py was not saved", "b.py changed on disk"]
     assert told[0].next_step == "nothing was written, the hunks stay pending"
     assert decisions(world) == [Decision.PENDING, Decision.PENDING]
+
+
+@pytest.mark.parametrize("theirs", [None, TEXT.replace("four", "theirs")])
+async def test_a_file_that_is_decided_on_later_holds_no_other_up(theirs: str | None) -> None:
+    world = World({"a.py": TEXT, "b.py": TEXT}, options=SessionOptions(ask=True))
+    both = update("a.py", "-two", "+TWO").replace("*** End Patch\n", "")
+    land(world, both + update("b.py", "-four", "+FOUR").replace("*** Begin Patch\n", ""))
+    if theirs is None:
+        del world.files.data["b.py"]
+    else:
+        world.files.data["b.py"] = theirs.encode()
+    await world.runs()
+    world.changed_outside("b.py")
+    await world.answers(DECIDE_LATER)
+    world.session.drain()
+    world.session.submit(intents.Accept())
+    assert world.files.data["a.py"] == TEXT.replace("two", "TWO").encode()
+    assert world.files.data.get("b.py") == (None if theirs is None else theirs.encode())
+    assert decisions(world) == [Decision.ACCEPTED, Decision.PENDING]
+    (told,) = world.session.drain().troubles
+    assert told.what == "Hunk 2 of b.py left out: you decide later whose text stays"
+    world.session.submit(intents.Accept())  # nothing else is left: the question is there again
+    assert len(world.session.status.asks) == 1
 
 
 async def test_tabs() -> None:

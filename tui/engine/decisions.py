@@ -199,9 +199,28 @@ class HunkDecisions:
         self._state.hunks_changed()
         self._state.retabbed()
 
+    def _without_put_off(self) -> Work[list[Hunk] | None]:
+        """All hunks to accept but those of files of which the user decides later.
+
+        None: there are none of these, or no others, so that he is asked again.
+        """
+        put_off = self._saving.changes.put_off
+        if not put_off:
+            return None
+        able = yield from self._workspace.hunk_list.decidable()
+        left = yield from picked(able, lambda one: not put_off.isdisjoint((one.path, one.target)))
+        if not left or len(left) == len(able):
+            return None
+        what = f"{_named(left)} left out: you decide later whose text stays"
+        step = f"save {left[0].path} to be asked again"
+        self._state.trouble(Trouble(what, "", step, severity="information"))
+        return [one for one in able if one not in left]
+
     def _accept(self, hunk_ids: tuple[int, ...] | None) -> Work[None]:
+        others = (yield from self._without_put_off()) if hunk_ids is None else None
+        chosen = hunk_ids if others is None else [one.id for one in others]
         try:
-            paths = yield from self._workspace.accepting(hunk_ids)
+            paths = yield from self._workspace.accepting(chosen)
         except (EditRefused, KeyError) as error:
             self._state.trouble(Trouble("That hunk was not accepted", str(error)))
             return

@@ -51,6 +51,8 @@ class DiskChanges:
         self._can_ask = can_ask
         self._asked: dict[str, Future[str]] = {}
         """Path -> the question which text is to stay."""
+        self._later: set[str] = set()
+        """Paths of which the user said that he answers it later."""
         self._waiting: dict[str, None] = {}
         self._gone: list[str] = []
         """Open files of this burst that are not there any more."""
@@ -295,6 +297,11 @@ class DiskChanges:
             what = f"{path} can no longer be read"
         self._state.warn(what, why, step)
 
+    @property
+    def put_off(self) -> set[str]:
+        """Files that contradict the disk, of which the user decides later."""
+        return self._later & self._workspace.conflicts
+
     def conflict(self, path: str) -> None:
         """Ask which text is to stay; where nobody can be asked, say what is to be done."""
         read = self._files.read(path)
@@ -321,6 +328,7 @@ class DiskChanges:
             choices = (KEEP_MINE, TAKE_THEIRS, SHOW_DIFF, DECIDE_LATER)
             answer = self._state.questions.ask(f"{what}: whose text stays?", _CHANGED, choices)
         self._asked[path] = answer
+        self._later.discard(path)
         answer.add_done_callback(partial(self._answered, path))
 
     def _answered(self, path: str, answer: Future[str]) -> None:
@@ -328,7 +336,9 @@ class DiskChanges:
         if answer.cancelled() or path not in self._workspace.conflicts:
             return
         choice = answer.result()
-        if choice in (KEEP_MINE, MAKE_AGAIN):
+        if choice == DECIDE_LATER:
+            self._later.add(path)
+        elif choice in (KEEP_MINE, MAKE_AGAIN):
             self._overwrite(path)
         elif choice == TAKE_THEIRS:
             self.reload(intents.Reload(path))

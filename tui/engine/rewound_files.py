@@ -106,9 +106,7 @@ def preview_words(plan: RewindPlan) -> list[str]:
     if plan.part == "files":
         words.append("the conversation stays")
     elif plan.hunk:
-        more = counted(len(plan.prompts), "later turn")
-        too = f", and {more}," if plan.prompts else ""
-        words.append(f"what came behind its edit{too} out of the conversation")
+        words.append("the conversation ends there")
     elif plan.prompts:
         count = len(plan.prompts)
         words.append(f"{counted(count, 'turn')} out of the conversation")
