@@ -118,7 +118,8 @@ def test_a_file_that_is_no_image_says_why() -> None:
     assert why_no_image("a.png", b"") == "a.png is empty"
     assert "convert it to PNG or JPEG" in why_no_image("a.heic", b"\0\0\0\x18ftypheic")
     assert "convert it to PNG or JPEG" in why_no_image("a.png", b"BM1234")
-    assert why_no_image("a.png", b"hello").startswith("a.png is not an image")
+    for name in ("a.png", "a.py", "it"):
+        assert why_no_image(name, b"hello").startswith(f"{name} is not an image")
 
 
 def test_the_store_keeps_an_item_beside_its_bytes() -> None:

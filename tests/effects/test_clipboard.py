@@ -106,6 +106,8 @@ def test_wayland_and_x11_are_asked_for_a_kind_that_they_offer(folder: Path) -> N
     assert pictures(folder, {"DISPLAY": ":0"}).copied() == DATA
     assert pictures(folder, {"DISPLAY": ":0", "SSH_CONNECTION": "x"}).copied() == DATA
     tool(folder, "xclip", "echo TARGETS STRING")
+    assert "your terminal pastes" in str(pictures(folder, {"DISPLAY": ":0"}).copied())
+    tool(folder, "xclip", "echo TARGETS")
     assert pictures(folder, {"DISPLAY": ":0"}).copied() == "there is no image on the clipboard"
     tool(folder, "xclip", "exit 1")
     assert pictures(folder, {"DISPLAY": ":0"}).copied() == "there is no image on the clipboard"

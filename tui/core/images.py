@@ -13,7 +13,7 @@ from typing import NamedTuple
 from msgspec import Struct
 
 from tui.core.attachments import ATTACHED
-from tui.core.files import amount
+from tui.core.files import amount, is_image_name
 from tui.core.text.patterns import pattern
 
 MOST_BYTES = 8 * 1024 * 1024
@@ -237,7 +237,7 @@ def why_no_image(path: str, data: bytes) -> str:
     if not data:
         return f"{path} is empty"
     taken = path.lower().endswith((".png", ".jpg", ".jpeg", ".gif", ".webp"))
-    if not taken or data[4:8] == b"ftyp" or data[:2] == b"BM":
+    if (is_image_name(path) and not taken) or data[4:8] == b"ftyp" or data[:2] == b"BM":
         return f"{path} is of a kind that models do not take: convert it to PNG or JPEG"
     return f"{path} is not an image: models take {KINDS}"
 

@@ -91,10 +91,12 @@ class ClipboardTool:
 
 
 _TYPES = ("image/png", "image/jpeg", "image/webp", "image/gif")
+_TEXTS = ("STRING", "UTF8_STRING", "TEXT")
 _APPLE = re.compile(rb"\xc2\xabdata PNGf([0-9A-Fa-f]*)\xc2\xbb")
 """How AppleScript writes the bytes of a PNG."""
 _ASK_APPLE = "get the clipboard as \xabclass PNGf\xbb"
 _NOTHING = "there is no image on the clipboard"
+_TEXT = "the clipboard has text, which your terminal pastes (often by Ctrl+Shift+V)"
 _OVER_SSH = (
     "over SSH the clipboard is that of your own machine: copy the image here as a file, and"
     " name it with @"
@@ -171,7 +173,8 @@ class LocalPictures:
         offered = types.decode("utf-8", "replace").split()
         kind = next((kind for kind in _TYPES if kind in offered), "")
         data = self._run((*command, kind)) if kind else b""
-        return data or _NOTHING
+        has_text = not kind and any(one in _TEXTS or one.startswith("text/") for one in offered)
+        return data or (_TEXT if has_text else _NOTHING)
 
     def _run(self, command: Sequence[str]) -> bytes:
         """What a program says; empty: it failed, or has nothing."""
