@@ -20,7 +20,7 @@ from tui.bridge.rehearsal.answers import (
     answer,
 )
 from tui.core.files import file_block
-from tui.core.instructions import instruction_parts
+from tui.core.instructions import STOPPED_BY_ACCIDENT, instruction_parts
 from tui.engine.noting import findings, numbered_diff
 
 DEEP = AnswerStyle(deep=True)
@@ -74,6 +74,16 @@ def test_a_rejected_hunk_is_written_again_on_demand() -> None:
     talk.ask("make the cache safe for threads")
     talk.files["ledger/cache.py"] = before
     talk.ask("try again")
+    assert "with self._lock" in talk.files["ledger/cache.py"]
+
+
+def test_an_answer_that_broke_off_in_an_earlier_run_is_given_anew() -> None:
+    talk = Conversation(DEEP, shown=("ledger/cache.py",))
+    before = talk.files["ledger/cache.py"]
+    talk.ask("make the cache safe for threads")
+    talk.files["ledger/cache.py"] = before
+    talk.items.append(user("Your last answer broke off, as duetto ended, after 93 characters."))
+    talk.ask(f"{STOPPED_BY_ACCIDENT} duetto was started anew since: see what stands now.")
     assert "with self._lock" in talk.files["ledger/cache.py"]
 
 

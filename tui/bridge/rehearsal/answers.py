@@ -36,6 +36,7 @@ from tui.bridge.rehearsal.scripts import (
     load_scripts,
     words_of,
 )
+from tui.core.instructions import STOPPED_BY_ACCIDENT
 from tui.core.wire.events import Usage
 
 if TYPE_CHECKING:
@@ -541,6 +542,8 @@ def choose(prompt: str, last: ExerciseChoice | None) -> ExerciseChoice | None:
     if best is not None:
         before = last.wishes if last is not None and last.script is best else frozenset()
         return ExerciseChoice(best, best.asked(prompt, before))
+    if prompt.startswith(STOPPED_BY_ACCIDENT):
+        return last
     words = words_of(prompt)
     if last is not None and len(words) <= _GO_ON_WORDS and has_all(words, _GO_ON):
         return last

@@ -116,6 +116,8 @@ class RehearsalEndpoint:
         items = [item for item in asked.items if not _asks_to_go_on(item)]
         if asks_again and said:
             parts = said
+        elif asks_again:  # it was cut in an earlier run
+            parts = await aside(asked, lambda: answer(asked.request, asked.items, style))
         else:
             parts = await aside(asked, lambda: answer(asked.request, items, style))
         self._said[conversation] = parts
