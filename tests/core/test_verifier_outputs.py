@@ -252,6 +252,17 @@ def test_what_ended_a_run_or_never_began_is_named(
     assert one[:4] == found
 
 
+def test_what_go_says_as_json_has_failed_whatever_the_exit_status() -> None:
+    """As where a recipe pipes it into another program."""
+    text = (
+        '{"Time":"2026-01-01T00:00:00Z","Action":"run","Package":"ex","Test":"TestA"}\n'
+        '{"Time":"2026-01-01T00:00:00Z","Action":"fail","Package":"ex","Test":"TestA/x","Elapsed":0}\n'
+        '{"Time":"2026-01-01T00:00:00Z","Action":"fail","Package":"ex","Elapsed":0.1}\n'
+    )
+    (one,) = read_output(text, [form for form in formats().values() if form.certain], locate)
+    assert one.name == "TestA/x"
+
+
 @each(
     "told, message, line",
     [
