@@ -10,6 +10,7 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -262,6 +263,7 @@ def test_a_kill_with_sixteen_attempts_leaves_the_tree_as_it_was(
     )
     while not recording.exists() or recording.read_text().count("response.create") < 16:
         assert running.poll() is None
+        time.sleep(0.01)
     running.kill()
     running.wait(30)
     assert snapshot(root) == before
