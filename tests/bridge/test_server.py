@@ -9,6 +9,7 @@ from tests.support.bridge_client import create, prose, until
 from tests.support.rehearsed import CUSTOM, READ, fresh_files, user
 from tui.bridge.rehearsal import endpoint as performer
 from tui.core.files import file_block
+from tui.core.instructions import STOPPED_BY_ACCIDENT
 
 
 async def test_an_exercise_over_the_socket_with_a_tool_round(client: ClientConnection) -> None:
@@ -38,6 +39,15 @@ async def test_an_exercise_over_the_socket_with_a_tool_round(client: ClientConne
     assert "Accept or reject the hunks" in prose(events)
     usage = events[-1]["response"]["usage"]
     assert 0 < usage["input_tokens_details"]["cached_tokens"] < usage["input_tokens"]
+
+
+async def test_what_an_earlier_bridge_began_is_finished(client: ClientConnection) -> None:
+    file = file_block("ledger/cache.py", fresh_files()["ledger/cache.py"])
+    reported = "Your last answer broke off, as duetto ended, after 93 characters."
+    words = ["make the cache safe for threads", reported, file, f"{STOPPED_BY_ACCIDENT} Go on."]
+    await create(client, "", input=[user(text) for text in words], tools=[CUSTOM, READ])
+    output = (await until(client))[-1]["response"]["output"]
+    assert "with self._lock" in output[-1].get("input", "")
 
 
 async def test_nonsense_is_answered_and_the_socket_stays_open(client: ClientConnection) -> None:
