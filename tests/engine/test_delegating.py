@@ -427,6 +427,17 @@ async def test_one_that_is_stopped_keeps_what_it_made_until_it_is_taken(world: W
     assert world.session.workspace.hunks[0].decidable
 
 
+@pytest.mark.parametrize("what", ["pause", "tell", "go"])
+async def test_one_that_is_done_and_waits_for_the_answer_says_so(
+    world: World, what: intents.Tending
+) -> None:
+    model = await delegated(world)
+    await begun(world, "and why?")
+    await finishes(model)
+    await tend(world, what, "x")
+    assert [one.what for one in world.session.drain().troubles] == ["d1 is done and comes home"]
+
+
 @pytest.mark.parametrize("fails", [False, True])
 async def test_what_one_that_waits_has_changed_so_far_is_taken(world: World, fails: bool) -> None:
     model = await delegated(world)

@@ -497,7 +497,10 @@ class ExecTurn:
     def _interrupt(self) -> None:
         self.interrupted = True
         one = self._delegate
-        self._session.submit(TendDelegate(one, "pause") if one else Interrupt())
+        if not one:
+            self._session.submit(Interrupt())
+        elif self._delegate_state == "works":
+            self._session.submit(TendDelegate(one, "pause"))
         asyncio.get_running_loop().call_later(STOPPED_S, self._leave)
 
     def _leave(self) -> None:

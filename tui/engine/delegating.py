@@ -128,6 +128,8 @@ class Delegates:
         elif one.earlier is not None and intent.what in ("go", "tell"):
             asked = filter(None, (RESTARTED, one.view.prompt, intent.words))
             self._start(one, "\n\n".join(asked))
+        elif one.lane is None and one.view.state == "done":
+            self._refuse(f"d{intent.number} is done and comes home")
         elif one.lane is None:
             self._refuse(f"d{intent.number} does not work any more", "/delegate begins another")
         else:
