@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from tui.core.attachments import span_words
 from tui.core.document.file_record import UserChange
-from tui.core.document.hunk import OPEN, Decision, Hunk, Stage
+from tui.core.document.hunk import Decision, Hunk, Stage
 from tui.core.document.report import HunkAccount, Presence, QuoteQuota, shown
 from tui.core.files import GitMove, counted, file_block, first_of
 from tui.core.steps import Work, finished, in_parts
@@ -528,7 +528,7 @@ class Told:
             news += [
                 hunk
                 for hunk in part
-                if _is_settled(hunk)
+                if not hunk.comes_in
                 and told.get(hunk.id, self._knows(hunk.id)) != self._state(hunk)
             ]
             yield len(part)
@@ -565,8 +565,3 @@ class Told:
 
 
 _FRESH: State = (Stage.READING, Decision.PENDING, "", Presence.WHOLE)
-
-
-def _is_settled(hunk: Hunk) -> bool:
-    """True if there is something to say of it: it waits for the user, or nothing more comes."""
-    return hunk.stage not in OPEN or hunk.placeable

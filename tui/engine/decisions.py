@@ -10,7 +10,7 @@ from functools import partial
 from typing import Literal, NamedTuple
 
 from tui.core.document.decision_log import DecisionEntry
-from tui.core.document.hunk import CUT_WAYS, OPEN, Decision, Hunk, Kind, Need, Stage
+from tui.core.document.hunk import CUT_WAYS, Decision, Hunk, Kind, Need, Stage
 from tui.core.document.review import is_undoable, take_back_cut
 from tui.core.document.workspace import Workspace
 from tui.core.steps import Work, picked
@@ -458,7 +458,7 @@ def _turn_note(entry: DecisionEntry | None, words: str) -> tuple[int, str]:
 
 
 def _is_landing(hunk: Hunk) -> bool:
-    return hunk.stage in OPEN and not hunk.placeable and hunk.decision is Decision.PENDING
+    return hunk.comes_in and hunk.decision is Decision.PENDING
 
 
 def _is_stuck(hunk: Hunk) -> bool:

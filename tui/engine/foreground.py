@@ -20,7 +20,7 @@ from tui.engine.intents import PLAIN, Intent, Role, TurnWay
 from tui.engine.notices import FORGOTTEN, Status, Trouble
 from tui.engine.ports import MAIN_LANE, Abilities, RoleSpec
 from tui.engine.recovery import not_reached
-from tui.engine.requests import Outcome, Request, TurnLimits, TurnRequest, origin
+from tui.engine.requests import Outcome, Request, TurnLimits, TurnRequest
 from tui.engine.response_items import message_item
 from tui.engine.results import forget_served
 from tui.engine.services import Services, Waiting
@@ -240,7 +240,7 @@ class Foreground:
         settled = left.settle()
         if settled and left.message is not None and by is not None:
             history.break_chain()
-            history.output(message_item(left.stands), origin(by))
+            history.output(message_item(left.stands), by.origin)
         state.note(self._number, "continued")
         words = Waiting(left.words(settled=settled), self._way)
         self._begin(words, repeated=True, going_on=left)
@@ -379,7 +379,7 @@ class Foreground:
     def _weighing(self, spec: RoleSpec, go: Callable[[], None]) -> None:
         """Another model reads the conversation anew: ask first, if that costs more than allowed."""
         services = self._services
-        same = origin(spec) == origin(self._roles[self._status.role])
+        same = spec.origin == self._roles[self._status.role].origin
         if same or services.budget().caps.switch is None or not services.requests.history.entries:
             go()
             return

@@ -170,32 +170,32 @@ class Images:
 
     def sees(self, spec: RoleSpec) -> bool | None:
         """Whether a model takes images; None: nobody has said."""
-        found = self._sees.get(_origin(spec))
+        found = self._sees.get(spec.origin)
         return spec.images if found is None else found
 
     def learns(self, spec: RoleSpec, history: History, refusal: ErrorEvent | Failed) -> bool:
         """Whether a server refused a request because its model takes no images."""
         blind = bool(history.images) and is_blind(refusal.code, refusal.message)
         if blind:
-            self._sees[_origin(spec)] = False
+            self._sees[spec.origin] = False
         return blind
 
     def settle(self, spec: RoleSpec, history: History) -> None:
         """This model is asked next: what it is shown, and how that is counted."""
         sees, rules, images = self.sees(spec) is not False, self.rules(spec), history.images
-        history.shows_images(_origin(spec), shown=sees)
+        history.shows_images(spec.origin, shown=sees)
         history.count_images(
             lambda image: _WORDS_TOKENS + sees * rules.tokens(image.width, image.height)
         )
-        if images and not sees and (_origin(spec), len(images)) not in self._told:
-            self._told.add((_origin(spec), len(images)))
+        if images and not sees and (spec.origin, len(images)) not in self._told:
+            self._told.add((spec.origin, len(images)))
             names = ", ".join(dict.fromkeys(image.name for image in images))
             words = f"{spec.model} takes text only: it is not sent {names}"
             self._state.note(0, words)
 
     async def _find_out(self, spec: RoleSpec) -> bool | None:
         """What the model's server says, where nothing else does; asked once."""
-        origin, catalogue = _origin(spec), self._ports.catalogue
+        origin, catalogue = spec.origin, self._ports.catalogue
         unsaid = spec.images is None and origin not in self._sees
         if unsaid and catalogue is not None and spec.endpoint != REHEARSAL:
             self._sees[origin] = await catalogue().sees(spec.endpoint, spec.model)
@@ -262,10 +262,6 @@ class Images:
         if self._ports.pictures is None:
             raise ImageRefused(f"{path} is outside the workspace")
         return await asyncio.to_thread(self._ports.pictures().read, path)
-
-
-def _origin(spec: RoleSpec) -> str:
-    return f"{spec.endpoint}\t{spec.model}"
 
 
 def _checked(path: str, found: FileRead) -> bytes:

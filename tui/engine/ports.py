@@ -128,6 +128,11 @@ class RoleSpec(Struct, frozen=True):
     temperature: float | None = None
     """How freely it chooses its words; None: as the server has it."""
 
+    @property
+    def origin(self) -> str:
+        """Who said an item: endpoint and model."""
+        return f"{self.endpoint}\t{self.model}"
+
 
 class Wire(Protocol):
     """One lane of one endpoint (effects.wire); lanes share a socket where the endpoint can.

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 import tui
 from tui.core.conversation import Block, HistoryEntry
 from tui.core.document.file_record import UserChange
-from tui.core.document.hunk import BREAKS, OPEN, PLACED, TAKEN_BACK, Decision, Hunk, Stage
+from tui.core.document.hunk import BREAKS, PLACED, TAKEN_BACK, Decision, Hunk, Stage
 from tui.core.document.past_texts import Swap
 from tui.core.price import Quote
 from tui.core.programs import RunResult
@@ -302,7 +302,7 @@ class SessionRecording(Witness):
             self._look_at_tabs()
         for record in self._new_wishes():
             self._store.put(record)
-        return not all_hunks and any(_is_whole(hunk) for hunk in self._news.values())
+        return not all_hunks and not all(hunk.comes_in for hunk in self._news.values())
 
     def _look_at_typing(self) -> None:
         """Put the hunks again in whose lines the user has typed."""
@@ -591,7 +591,7 @@ class SessionRecording(Witness):
         alike: dict[_HunkState, _HunkState] = {}  # one object for all that are in one state
         for number, hunk in list(islice(self._news.items(), most)):
             del self._news[number]
-            if not _is_whole(hunk):
+            if hunk.comes_in:
                 continue  # it comes again when it is
             lasting = (hunk.path, _lasting(hunk), hunk.redone_from)
             now = (hunk.stage, hunk.decision, hunk.reason, hunk.words, *lasting)
@@ -745,10 +745,6 @@ def _places_behind(fresh: Sequence[HistoryEntry], known: Mapping[int, KeptEntry]
         if (one := known.get(id(entry))) is not None:
             following = one.place
     return found[::-1]
-
-
-def _is_whole(hunk: Hunk) -> bool:
-    return hunk.stage not in OPEN or hunk.placeable
 
 
 def _detail(intent: Intent) -> str:

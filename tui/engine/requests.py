@@ -266,7 +266,7 @@ class Requests:
         self.history.note(notes)
         for text in texts:
             self.history.prompt(text)
-        return self.history.request(head, origin(spec))
+        return self.history.request(head, spec.origin)
 
     def go_on(self, spec: RoleSpec, head: Request, texts: Sequence[str] = ()) -> Request:
         """The next request of a turn, after its calls were answered; or the same one again.
@@ -282,7 +282,7 @@ class Requests:
             self.history.restart(self._files(spec, texts, full=True))
         for text in texts:
             self.history.prompt(text)
-        return self.history.request(head, origin(spec))
+        return self.history.request(head, spec.origin)
 
     def _files(self, spec: RoleSpec, texts: Sequence[str], *, full: bool) -> str:
         """The files, as far as there is room for them; the user is told of what is left out."""
@@ -299,7 +299,7 @@ class Requests:
 
     def warm(self, spec: RoleSpec, head: Request) -> Request:
         """The request that prepares the server for the first prompt."""
-        return self.history.warm(self._restarted(spec, head), origin(spec))
+        return self.history.warm(self._restarted(spec, head), spec.origin)
 
     def ahead(self, spec: RoleSpec) -> tuple[dict[str, str], list[HistoryEntry]]:
         """What the next request says of instructions, and its items without files that are new.
@@ -322,7 +322,7 @@ class Requests:
         """True if the next request may be a continuation."""
         if not self.chains(spec):
             self.history.break_chain()
-        return self.history.continues(head, origin(spec))
+        return self.history.continues(head, spec.origin)
 
     def head(self, spec: RoleSpec, effort: Effort | None, tier: str) -> Request:
         """Everything of a request beside its input."""
@@ -387,7 +387,7 @@ class Requests:
 
     def levels(self, spec: RoleSpec) -> tuple[str, ...] | None:
         """The efforts that a model has: as its server said, else as is known; None: not known."""
-        return self._levels.get(origin(spec), spec.efforts)
+        return self._levels.get(spec.origin, spec.efforts)
 
     def _learns_levels(self, spec: RoleSpec, head: Request, refusal: ErrorEvent | Failed) -> bool:
         """Whether an effort was refused, and others were named: the nearest is asked for now."""
@@ -395,10 +395,10 @@ class Requests:
         asked = str(reasoning.get("effort") or "") if isinstance(reasoning, dict) else ""
         param = refusal.param if isinstance(refusal, ErrorEvent) else ""
         named = efforts_named(f"{param} {refusal.message}", asked) if asked else ()
-        if not named or self._levels.get(origin(spec)) == named:
+        if not named or self._levels.get(spec.origin) == named:
             return False
         status = self._open_files.status
-        self._levels[origin(spec)] = status.levels[spec.role] = named
+        self._levels[spec.origin] = status.levels[spec.role] = named
         for effort in EFFORTS:
             if effort == nearest_effort(asked, named):
                 status.efforts[spec.role] = effort
@@ -417,7 +417,7 @@ class Requests:
 
     def _kind_of(self, spec: RoleSpec) -> tuple[object, ...]:
         """What is another one where a head begins anew: who is asked, and with which tools."""
-        return (origin(spec), self._patch_tool(spec), spec.patch_format, self._shell_tool(spec))
+        return (spec.origin, self._patch_tool(spec), spec.patch_format, self._shell_tool(spec))
 
     def _restarted(self, spec: RoleSpec, head: Request) -> Request:
         """All is said anew: with the instructions and the files as they should be now."""
@@ -449,14 +449,14 @@ class Requests:
 
     def is_long(self, spec: RoleSpec) -> bool:
         """There is so much to say that `prepare` is to be called before the next request."""
-        return self._has_news() or self.history.unprepared(origin(spec)) > LONG_HISTORY
+        return self._has_news() or self.history.unprepared(spec.origin) > LONG_HISTORY
 
     def prepare(self, spec: RoleSpec) -> Work[None]:
         """Find out what the next request says; nothing is said or changed yet.
 
         It pauses, and begins anew where something changes meanwhile, a few times.
         """
-        yield from self.history.preparing(origin(spec))
+        yield from self.history.preparing(spec.origin)
         for _ in range(_TRIES if self._has_news() else 0):
             self._gathered = yield from while_same(self._gather(), self._revision)
             if not self._has_news():
@@ -599,11 +599,6 @@ def _waits(tally: HunksOfFile) -> bool:
     return tally.waiting > 0 and any(
         hunk.stage in OPEN and hunk.decision is Decision.PENDING for hunk in tally.hunks
     )
-
-
-def origin(spec: RoleSpec) -> str:
-    """Who said an item: endpoint and model."""
-    return f"{spec.endpoint}\t{spec.model}"
 
 
 Outcome = Literal["completed", "interrupted", "failed"]

@@ -27,7 +27,7 @@ from tui.core.wire.rate_limits import (
 )
 from tui.engine.notices import Status, Trouble
 from tui.engine.ports import PatchFormat, RoleSpec
-from tui.engine.requests import Outcome, PatchReport, TurnRequest, origin
+from tui.engine.requests import Outcome, PatchReport, TurnRequest
 from tui.engine.response import Reply, landed
 from tui.engine.response_items import PATCH_TOOL, Call, Earlier, Page, as_answer, is_shell
 from tui.engine.services import Services
@@ -327,7 +327,7 @@ class Record:
         self.chars += reply.chars
         requests = self._services.requests
         for item in reply.items:
-            requests.history.output(item, origin(self._request.spec))
+            requests.history.output(item, self._request.spec.origin)
         self._runner.collect(call for call in reply.calls.all if call.done)
         for call in reply.calls.partial():
             landing = call.landing

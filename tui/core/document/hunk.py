@@ -245,6 +245,11 @@ class Hunk:
         return self.stage is Stage.CANDIDATES and bool(self.candidates and self.reason)
 
     @property
+    def comes_in(self) -> bool:
+        """True if there is nothing to say of it yet: more comes, and the user cannot choose."""
+        return self.stage in OPEN and not self.placeable
+
+    @property
     def is_out(self) -> bool:
         """True if it came, but its text is not in the buffer: it may be looked at and copied."""
         out = self.stage in (Stage.REFUSED, Stage.CONFLICT)

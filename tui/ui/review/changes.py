@@ -92,7 +92,7 @@ class HunkCounts(Struct):
         self.rejected += hunk.decision is Decision.REJECTED
         self.refused += hunk.stage is Stage.REFUSED
         self.decided += not _waits(hunk)
-        self.landing += hunk.stage in OPEN and not hunk.placeable
+        self.landing += hunk.comes_in
         self.added += hunk.added
         self.removed += hunk.removed
 
