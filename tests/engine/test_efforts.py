@@ -24,6 +24,11 @@ async def test_a_level_that_the_model_lacks_is_refused_and_its_levels_are_named(
     world.session.submit(intents.SetEffort("max"))
     assert [one.what for one in world.session.drain().troubles] == [words]
     assert asked("effort", "high", world.session.status) == intents.SetEffort("high")
+    world.session.status.levels["fast"] = ("turbo", "high")
+    assert asked("effort", "turbo", world.session.status) == "Effort is one of high, auto."
+    world.session.status.levels["fast"] = ("turbo",)
+    assert "that duetto knows: it has turbo." in str(asked("effort", "turbo", world.session.status))
+    world.session.status.levels["fast"] = ("low", "high")
     assert "it has low, high" in model_words(world.session.status)
 
 

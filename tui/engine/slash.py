@@ -302,8 +302,9 @@ def _effort(argument: str, status: Status) -> Intent | str | None:
     for effort in EFFORTS:
         if argument == effort:
             return effort_refusal(effort, model, known) or SetEffort(effort)
-    levels = ", ".join((*(known or EFFORTS), AUTO_EFFORT))
-    return f"Effort is one of {levels}." if argument else None
+    levels = [one for one in EFFORTS if known is None or one in known]
+    one_of = f"Effort is one of {', '.join((*levels, AUTO_EFFORT))}."
+    return (effort_refusal(AUTO_EFFORT, model, known) or one_of) if argument else None
 
 
 def _tier(argument: str, status: Status) -> Intent | str | None:

@@ -23,5 +23,8 @@ def test_what_a_refusal_names_instead(message: str, refused: str, named: tuple[s
 def test_a_level_that_a_model_lacks_is_refused_with_those_that_it_has() -> None:
     assert effort_refusal("max", "m", ("low", "high")) == "m has no effort max: it has low, high."
     assert effort_refusal("low", "m", ()) == "m has no levels of effort."
-    assert effort_refusal("max", "m", None) == ""
+    unknown = "m has no level of effort that duetto knows: it has turbo."
+    for effort in ("auto", "low", "turbo"):
+        assert effort_refusal(effort, "m", ("turbo",)) == unknown
+    assert effort_refusal("max", "m", None) == effort_refusal("auto", "m", ("high",)) == ""
     assert effort_refusal("low", "m", ("low", "high")) == ""

@@ -64,8 +64,12 @@ def efforts_named(message: str, refused: str) -> tuple[Effort, ...]:
 
 def effort_refusal(effort: str, model: str, known: Sequence[str] | None) -> str:
     """Why a model cannot be asked for an effort, with those that it has; empty: it can."""
-    if known is None or effort in known or (known and effort == AUTO_EFFORT):
+    if known is None:
         return ""
     if not known:
         return f"{model} has no levels of effort."
+    if not auto_levels(known):
+        return f"{model} has no level of effort that duetto knows: it has {', '.join(known)}."
+    if effort in known or effort == AUTO_EFFORT:
+        return ""
     return f"{model} has no effort {effort}: it has {', '.join(known)}."
