@@ -578,7 +578,7 @@ class Requests:
                 continue
             first, last = quoted_rows(file, room)
             cut = file.lines is None and last - first + 1 < file.buffer.line_count
-            yield replace(file, lines=(first + 1, last + 1)) if cut else file
+            yield replace(file, lines=(first + 1, last + 1), called="") if cut else file
 
 
 def _notes_in(entries: Iterable[HistoryEntry]) -> list[str]:
