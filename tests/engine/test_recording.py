@@ -514,8 +514,8 @@ async def test_a_cycle_is_measured_from_prompt_to_green(tmp_path: Path) -> None:
     await settled()
     world.session.submit(intents.Accept())
     await settled()
+    world.runner.first = [RunResult(1, 0.5)]  # and without the hunk it passes
     for verdict, tests in (("failed", ()), ("passed", ()), ("passed", ("test_one",))):
-        world.runner.result = RunResult(1 if verdict == "failed" else 0, 0.5)
         world.session.submit(intents.Verify(tests=tests))
         await settled()
         assert world.session.status.verdict == verdict

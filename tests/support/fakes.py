@@ -297,6 +297,8 @@ class FakeRunner:
         self.hows: list[RunOptions] = []
         self.output: list[str] = ["all good\n"]
         self.result = RunResult(0, 0.5)
+        self.first: list[RunResult] = []
+        """How the next runs end, before all others end with ``result``."""
         self.hold: asyncio.Event | None = None
         self.lingers: asyncio.Event | None = None
         """What is stopped ends when this is set."""
@@ -329,7 +331,7 @@ class FakeRunner:
             if self.lingers is not None:
                 await self.lingers.wait()
             self.ended.append(command)
-        return self.result
+        return self.first.pop(0) if self.first else self.result
 
 
 class FakeShadow:
