@@ -72,8 +72,8 @@ PROMPT: list[Step] = [
 ]
 
 QUEUE: list[Step] = [
-    Say("/throttle 1\r", "throttled"),  # no hunk lands, however long it takes
-    Say("make the cache safe for threads"),
+    Say("/throttle 1\r", "throttled"),
+    Say("rehearse 9000 tokens"),  # no hunk lands, however long it takes
     Do("prompt", "send", "redirect"),
     Say("with a plain Lock"),
     Do("prompt", "steer", "[▌↳] with a plain"),
