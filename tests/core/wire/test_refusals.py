@@ -106,6 +106,8 @@ def test_a_redirect_names_its_goal_without_its_query() -> None:
     text = str(refusal(ADDRESS, 307, b"", {"Location": "//other.example/v1?token=1"}))
     assert "wss://other.example/v1 " in text
     assert "token" not in text
+    text = str(refusal(ADDRESS, 302, b"", {"Location": "https://[::1"}))
+    assert "redirects to an address that is not valid (HTTP 302)" in text
 
 
 def test_a_key_that_was_never_sent_is_not_one_that_was_refused() -> None:

@@ -16,7 +16,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Protocol
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urlsplit
 
 from msgspec.structs import replace
 
@@ -34,7 +34,7 @@ from tui.bridge.upstream.sse import (
     read_in_steps,
     value_of,
 )
-from tui.core.wire.address import Address, shown
+from tui.core.wire.address import Address, redirect_shown
 from tui.core.wire.json_reading import SHORT_BYTES
 from tui.core.wire.rate_limits import pause_header, retry_after_s
 from tui.errors import EndpointError
@@ -287,9 +287,7 @@ class HttpEndpoint:
     async def _refuse(self, response: UpstreamAnswer, reader: Reader) -> None:
         if 300 <= response.status < 400:
             # Followed, the key would travel to wherever the server says.
-            location = response.headers.get("location")
-            goal = shown(urljoin(self._target.address.url, location)) if location else ""
-            goal = goal or "another address"
+            goal = redirect_shown(self._target.address.url, response.headers.get("location"))
             words = (
                 f"{self._host} redirects to {goal} (HTTP status {response.status}): the key is not "
                 "taken there. Set the endpoint's url to where it really is."

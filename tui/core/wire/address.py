@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING
-from urllib.parse import SplitResult, parse_qsl, urlsplit
+from urllib.parse import SplitResult, parse_qsl, urljoin, urlsplit
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -126,6 +126,16 @@ def shown(url: str) -> str:
     place = f"://{host}{port}" if parts.netloc or not parts.path else ":"
     text = f"{parts.scheme}{place}{parts.path}" if parts.scheme else parts.path
     return "".join(char if char.isprintable() else "?" for char in text)
+
+
+def redirect_shown(url: str, location: str | None) -> str:
+    """Where a redirect from ``url`` leads, in words for a screen."""
+    if not location:
+        return "another address"
+    try:
+        return shown(urljoin(url, location))
+    except ValueError:
+        return "an address that is not valid"
 
 
 def _guard(parts: SplitResult, headers: Mapping[str, str], schemes: tuple[str, str]) -> None:

@@ -13,12 +13,11 @@ import re
 from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 from typing import Any
-from urllib.parse import urljoin
 
 import msgspec
 
 from tui.core.text.patterns import pattern
-from tui.core.wire.address import Address, secrets_in, shown
+from tui.core.wire.address import Address, redirect_shown, secrets_in, shown
 from tui.core.wire.events import ErrorEvent, Event, Failed, Incomplete, SteerNews
 from tui.core.wire.masking import Mask
 from tui.core.wire.rate_limits import retry_after_s
@@ -79,7 +78,7 @@ def refusal(
             words = f"refused the key (HTTP {status}): check it, or name another"
         return KeyRefused(f"{where} {words} with --key-env.{said}")
     if location and 300 <= status < 400:
-        goal = without_secrets(shown(urljoin(address.url, location)), address)
+        goal = without_secrets(redirect_shown(address.url, location), address)
         return EndpointError(
             f"{where} redirects to {goal} (HTTP {status}), which is not followed: "
             "name the final address.",

@@ -11,7 +11,7 @@ import logging
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urlsplit
 
 from msgspec import Struct, field
 from websockets.asyncio.client import ClientConnection, connect
@@ -30,7 +30,7 @@ from tui.bridge.endpoints.base import Asked, Broken, Refused
 from tui.bridge.time_slices import BUDGET_S, FairSocket
 from tui.bridge.upstream.dialing import CONNECT_S, client_context, proxy_for
 from tui.bridge.upstream.errors import unconnected
-from tui.core.wire.address import Address, checked, shown
+from tui.core.wire.address import Address, checked, redirect_shown
 from tui.core.wire.refusals import NO_WEBSOCKET
 from tui.errors import EndpointError
 
@@ -117,8 +117,7 @@ def _refused(error: InvalidStatus, url: str) -> Exception:
     # A header that comes twice is an error to the library's mapping: the first one counts.
     headers = {name.lower(): value for name, value in reversed([*response.headers.raw_items()])}
     if 300 <= status < 400:
-        location = headers.get("location")
-        goal = shown(urljoin(url, location)) if location else "another address"
+        goal = redirect_shown(url, headers.get("location"))
         words = (
             f"{host} redirects to {goal} (HTTP status {status}): the key is not taken "
             "there. Set the endpoint's url to where it really is."
