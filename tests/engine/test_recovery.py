@@ -42,6 +42,8 @@ def tries(count: int = 0, jitter: float = 0.5) -> Tries:
         (ErrorEvent(429, "insufficient_quota"), "give up", False),
         (ErrorEvent(500, UNUSABLE), "give up", False),
         (ErrorEvent(500, ""), "redial", False),
+        (ErrorEvent(408, "closed_4408"), "resend", False),
+        (ErrorEvent(409, "conflict"), "resend", False),
         (ErrorEvent(499, ""), "give up", False),
         (ErrorEvent(400, "invalid_stream_id"), "give up", False),
         (ErrorEvent(404, "model_not_found"), "give up", False),

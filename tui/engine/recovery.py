@@ -14,6 +14,7 @@ from tui.core.wire.refusals import (
     BLOCKED,
     KEY_CLOSES,
     MOST_TRIES,
+    PASSING,
     UNREACHED,
     UNUSABLE,
     is_hopeless,
@@ -326,7 +327,7 @@ _PASSING = ("server_error", "overloaded_error", "server_is_overloaded", "slow_do
 def _transient(status: int | None, code: str) -> Action | None:
     """How to retry what may pass by itself; None: it will not."""
     throttled = ("rate_limit_exceeded", "websocket_queue_full", "rate_limit_error")
-    if status == 429 or code in throttled:
+    if status in PASSING or code in throttled:
         return "resend"
     if (status is not None and status >= 500) or code in _PASSING:
         return "redial"

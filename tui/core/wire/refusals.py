@@ -36,7 +36,8 @@ HOPELESS_CLOSES = frozenset({1002, 1003, 1007, 1008, 1009})
 """Close codes after which the same request would end the same way (1009: it is too big)."""
 KEY_CLOSES = frozenset({4401, 4403})
 """Close codes that say what HTTP 401 and 403 say: the last digits are those."""
-_PASSING = frozenset({408, 409, 425, 429})
+PASSING = frozenset({408, 409, 425, 429})
+"""HTTP statuses below 500 of what may pass by itself."""
 _TITLE = pattern(r"<title\b[^>]{0,200}>(.{1,1000}?)</title", re.IGNORECASE | re.DOTALL)
 _LETTER = pattern(r"[^\W\d_]")
 _OF_KEY = pattern(
@@ -94,10 +95,10 @@ def refusal(
         advice = "it is not a Responses WebSocket endpoint, or it wants something else"
     error = EndpointError(
         f"{where} answered HTTP {status}: {advice}.{said}",
-        transient=status in _PASSING or (status >= 500 and status != HTTPStatus.NOT_IMPLEMENTED),
+        transient=status in PASSING or (status >= 500 and status != HTTPStatus.NOT_IMPLEMENTED),
         # who says when to come back is asked then; any other 5xx may be all it knows of upgrades
         http_may_work=status in NO_WEBSOCKET
-        or (status not in _PASSING and (status < 500 or wait_s is None)),
+        or (status not in PASSING and (status < 500 or wait_s is None)),
         retry_after_s=wait_s,
     )
     error.cause = f"{where} answered HTTP {status}{saying}"
@@ -127,7 +128,7 @@ def page_title(text: str) -> str:
 def is_hopeless(code: int | None) -> bool:
     """Whether the same request would end the same way: a close that says so, or says HTTP 4xx."""
     status = (code or 0) - 4000
-    return code in HOPELESS_CLOSES or (400 <= status < 500 and status not in _PASSING)
+    return code in HOPELESS_CLOSES or (400 <= status < 500 and status not in PASSING)
 
 
 def close_words(code: int, reason: str) -> str:
