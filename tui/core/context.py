@@ -429,13 +429,13 @@ def _prose_words(patch: PatchInProse, account: HunkAccount) -> Work[str]:
 
 def user_edit(edit: UserChange, quota: QuoteQuota) -> str:
     """One region that the user changed, as removed and added lines."""
-    removed = [f"-{line}" for line in edit.old_text.splitlines()]
-    added = [f"+{line}" for line in edit.new_text.splitlines()]
+    removed, added = edit.old_text.splitlines(), edit.new_text.splitlines()
     where = f"{shown(edit.path)} at line {edit.first_line + 1}"
-    if [line[1:] for line in removed] == [line[1:] for line in added]:
+    if removed == added:  # perhaps of the whole file
         ends = f"from {_ends(edit.old_text)} to {_ends(edit.new_text)}"
         return f"{where}: of {counted(len(added), 'line')} only the endings changed, {ends}"
-    return f"{where}:\n" + quota.take("\n".join(removed + added))
+    quoted = [f"{sign}{line}" for sign, lines in (("-", removed), ("+", added)) for line in lines]
+    return f"{where}:\n" + quota.take("\n".join(quoted))
 
 
 def _ends(text: str) -> str:
