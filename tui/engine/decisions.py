@@ -214,7 +214,8 @@ class HunkDecisions:
         what = f"{_named(left)} left out: you decide later whose text stays"
         step = f"save {left[0].path} to be asked again"
         self._state.trouble(Trouble(what, "", step, severity="information"))
-        return [one for one in able if one not in left]
+        left_out = frozenset(left)
+        return (yield from picked(able, lambda one: one not in left_out))
 
     def _accept(self, hunk_ids: tuple[int, ...] | None) -> Work[None]:
         others = (yield from self._without_put_off()) if hunk_ids is None else None
