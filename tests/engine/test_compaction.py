@@ -347,6 +347,24 @@ async def test_a_compaction_that_was_asked_for_is_stopped() -> None:
     assert PROSE in place.session.compaction().text
 
 
+async def test_one_that_is_stopped_when_the_turn_is_over_does_not_take_effect() -> None:
+    """The turn's end waits for the summary, too: it does not go without one."""
+    place = world(window=40_000)
+    for prompt in ("make the cache safe", "now the index", "and the tests"):
+        await turn(place, prompt)
+    place.session.submit(intents.Compact())
+    await lane(place).request(1)
+    await turn(place, "and the docs")  # at its end
+    assert place.session.status.compacting
+    place.session.submit(intents.StopCompacting())
+    await settle()
+    SteppedRehearsal(lane(place)).interrupted()
+    await settle()
+    assert len(lane(place).requests) == 1, "no other one is begun"
+    assert notes(place)[-1] == "nothing was compacted: you stopped it"
+    assert place.session.compaction().text == ""
+
+
 async def test_before_an_answer_has_come_to_its_end_nothing_is_compacted() -> None:
     place = world()
     place.session.submit(intents.Compact())

@@ -263,8 +263,9 @@ class Compaction:
 
     async def _settle(self) -> None:
         """Have it take effect between two turns, when the summary is there."""
+        asked = self._asked
         await self._written()
-        if self._is_stale():
+        if self._is_stale() or (asked and not self._asked):  # it took effect, or was stopped
             return
         if not self._asked:
             await self._begin_ahead()
