@@ -287,6 +287,22 @@ async def test_stopping_ends_all_of_them() -> None:
     assert (world.session.status.running, world.session.status.verdict) == ("", "")
 
 
+async def test_stopping_the_look_at_what_failed_before_leaves_no_verdict_of_the_rest() -> None:
+    """The tests had failed: that a linter found nothing is not what the run came to."""
+    red = verifier("pytest", "tests", RunReport((BOOM,)))
+    world, runner = stand(verifier("ruff", "lint"), red, pytest=1)
+    world.session.submit(intents.Verify())
+    while len(runner.commands) < 2:
+        await asyncio.sleep(0)
+    runner.hold = asyncio.Event()
+    await settle()
+    world.session.submit(intents.StopCommand())
+    await settle()
+    assert runner.commands[-1] == ("pytest", "test_cache.py"), "without the hunk"
+    assert [run.state for run in runs(world)] == ["done", "cut"]
+    assert (world.session.status.running, world.session.status.verdict) == ("", "")
+
+
 async def test_all_that_came_with_the_workspace_is_one_question() -> None:
     theirs = [
         replace(verifier(name, kind), needs_consent=True, source=".venv")

@@ -553,6 +553,7 @@ class Verification:
         from tui.core.run_progress import RunProgress  # after the first paint
 
         state, clock = self._state, self._services.ports.clock
+        start_s = clock.now()
         block = state.add(card_of(command))
         sink = CommandOutput(state, block, clock.now, USER_HEAD_BYTES, USER_TAIL_BYTES)
         sink.unsaid = command.report_file
@@ -566,9 +567,13 @@ class Verification:
         try:
             result, report = await self._judge(command, ground, shadow, feed, lambda: sink.text)
         except asyncio.CancelledError:
-            sink.end("[stopped]")
-            state.close(block, "cut")
-            raise
+            if not self._stopping:
+                sink.end("[stopped]")
+                state.close(block, "cut")
+                raise
+            # also behind its end, while what failed was looked at once more: it has no verdict
+            result = RunResult(None, clock.now() - start_s, stopped=True)
+            report = RunReport()
         if ground is not None:
             words = "" if shadow is None else ground.words
             report = replace(report, ground=words, left_out=ground.without)
