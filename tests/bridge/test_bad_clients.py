@@ -49,6 +49,7 @@ NONSENSE = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", NONSENSE, ids=lambda text: text[:40].decode("utf-8", "replace"))
 async def test_nonsense_is_one_error_that_says_little_back(
     bridge: Bridge, bystander: None, text: bytes

@@ -67,6 +67,7 @@ WRONG: dict[str, tuple[bytes, dict[str, str], int, str | None]] = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("body", "headers", "status", "code"), WRONG.values(), ids=WRONG)
 async def test_what_is_wrong_is_one_error_as_openai_says_it(
     bridge: Bridge, body: bytes, headers: dict[str, str], status: int, code: str | None
@@ -88,6 +89,7 @@ async def test_the_rehearsal_says_that_it_plays_in_its_own_format(bridge: Bridge
     assert told["metadata"]["duetto_left_out"] == "text.format"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("method", "path", "status", "words"),
     [

@@ -52,6 +52,7 @@ def update(path: str, body: str) -> str:
     return patch(f"*** Update File: {path}\n{body}")
 
 
+@pytest.mark.slow
 @pytest.mark.case("A01", "I04", "I05")
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=str)
 def test_a_scenario_known_detected_in_pieces_and_only_checked(

@@ -139,6 +139,7 @@ def test_two_processes_at_once_lose_nothing(tmp_path: Path) -> None:
     assert len(KnownEndpoints(tmp_path).load("wss://h.example/").steer) == 80
 
 
+@pytest.mark.slow
 def test_keeping_waits_for_nobody_and_loses_nothing(tmp_path: Path) -> None:
     """Another duetto may be stopped while it holds the lock; the answer streams on."""
     store, known = KnownEndpoints(tmp_path), Capabilities()

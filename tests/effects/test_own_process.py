@@ -55,6 +55,7 @@ async def test_a_start_that_is_given_up_leaves_no_process(turns: int) -> None:
         await asyncio.sleep(0.01)
 
 
+@pytest.mark.slow
 def test_all_processes_start_so() -> None:
     """Python's own way hangs where it is cancelled at the wrong moment."""
     found = [

@@ -202,6 +202,7 @@ HOSTILE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", HOSTILE)
 async def test_whatever_a_command_does_the_disk_stays(house: House, what: str) -> None:
     git = ("git", "-c", "user.name=x", "-c", "user.email=x@x")
@@ -261,6 +262,7 @@ async def test_a_run_that_is_cancelled_at_any_moment_leaves_the_shadow(house: Ho
     assert await house.says(shadow, "cat a.txt; ls") == "shadow\na.txt\nbelow\n"
 
 
+@pytest.mark.slow
 async def test_no_command_runs_any_more_when_the_shadow_is_left(
     house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -298,6 +300,7 @@ async def test_no_command_runs_any_more_when_the_shadow_is_left(
     assert not any(running)
 
 
+@pytest.mark.slow
 async def test_python_never_takes_the_cache_of_another_text(house: House) -> None:
     (house.root / "m.py").write_text("print(0)\n")
     shadow = await house.make()

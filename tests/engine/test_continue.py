@@ -124,6 +124,7 @@ async def uncut(scenario: Scenario, fmt: PatchFormat, channel: PatchTool) -> obj
     return outcome(world)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("channel", CHANNELS)
 @pytest.mark.parametrize(("scenario", "fmt"), WHOLE, ids=str)
 async def test_a_patch_comes_out_as_if_it_had_not_been_stopped(

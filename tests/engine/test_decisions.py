@@ -199,6 +199,7 @@ async def test_very_many_hunks_are_decided_on_in_slices_and_one_decision_after_t
     assert world.files.data["a.txt"] == text.encode(), "both are written"
 
 
+@pytest.mark.slow
 @each(
     "before, decide, becomes, said",
     [

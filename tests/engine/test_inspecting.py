@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from tests.support.fakes import World, settle
 from tests.support.stepped_rehearsal import SteppedRehearsal
 from tests.support.turns import CACHE, PATCH, begun, notes, texts, update
@@ -188,6 +190,7 @@ async def test_a_private_file_is_not_in_what_is_inspected() -> None:
     assert notes(world)[-1] == "No finding: the answer names no line of a file."
 
 
+@pytest.mark.slow
 async def test_a_question_that_waits_stays_one_when_it_is_edited_and_goes_when_it_is_dropped() -> (
     None
 ):

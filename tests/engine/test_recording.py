@@ -303,6 +303,7 @@ async def goes_on(
     return other, store
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shown", [1, 100])
 @pytest.mark.parametrize("seed", range(3))
 async def test_a_resumed_session_is_kept_on_and_nothing_of_it_twice(

@@ -442,6 +442,7 @@ async def test_a_hunk_that_waited_in_an_earlier_start_waits_again_after_forward(
     assert "Cache(Base)" in disk(world)["cache.py"]
 
 
+@pytest.mark.slow
 async def test_killed_at_any_record_of_a_rewind_all_is_old_or_new(tmp_path: Path) -> None:
     store = Watched(tmp_path / "first", time.monotonic)
     world = World(FILES, options=SessionOptions(ask=True))

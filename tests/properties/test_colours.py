@@ -35,6 +35,7 @@ def hurried() -> Iterator[None]:
         yield
 
 
+@pytest.mark.slow
 @each("path", SAMPLES)
 def test_after_any_edits_batches_and_slices_the_colours_are_the_stock_lexers(path: str) -> None:
     for seed in range(SEEDS):
@@ -61,6 +62,7 @@ EDITS = st.lists(
 )
 
 
+@pytest.mark.slow
 @each("path", ["a.py", "a.md", "a.html", "a.yaml", "a.rb", "a.json"])
 @given(edits=EDITS)
 @settings(max_examples=6)

@@ -168,6 +168,7 @@ NO_END = {
 LINES = {"", "a", "all", "b", "new", "newer", "tail", "top", "z"}
 
 
+@pytest.mark.slow
 @given(st.sampled_from(["a", "z\na"]), st.lists(st.sampled_from([*NO_END]), min_size=2, max_size=4))
 @example("a", ["all out", "new", "anew"])
 @example("a", ["new", "new", "blank", "new"])
@@ -199,6 +200,7 @@ def test_a_last_line_without_an_end_never_runs_into_the_next(text: str, names: l
                 assert disk.text("a.txt") == want, order
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "names",
     [

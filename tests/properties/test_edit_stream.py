@@ -147,6 +147,7 @@ def check_order(events: list[Ev]) -> None:
     assert order.file is None
 
 
+@pytest.mark.slow
 @pytest.mark.case("A01", "A05", "A06")
 @each("channel", CHANNELS)
 @each("fmt", FORMATS)

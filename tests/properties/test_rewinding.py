@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -144,6 +145,7 @@ def test_hunks_with_marks_go_back_and_forward_byte_for_byte(seed: int, turn: int
     assert [hunk.decision for hunk in workspace.hunks] == decided
 
 
+@pytest.mark.slow
 @given(SEEDS, st.integers(1, 4), st.booleans())
 @settings(max_examples=40)
 def test_a_swap_goes_back_and_forward_byte_for_byte(seed: int, turn: int, typed: bool) -> None:

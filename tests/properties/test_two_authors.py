@@ -49,6 +49,7 @@ def held_text(disk: Disk) -> str:
     return "".join(rows_text(record.buffer, first, last) for first, last in rows)
 
 
+@pytest.mark.slow
 @pytest.mark.case("G01", "G03")
 @given(st.data(), streams())
 @settings(max_examples=50)

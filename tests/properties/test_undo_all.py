@@ -141,6 +141,7 @@ def gives_the_input_back(seed: int) -> None:
     assert not run.disk.workspace.is_dirty(PATH), seed
 
 
+@pytest.mark.slow
 @given(st.integers(0, 10**9))
 @settings(max_examples=150)
 def test_a02_all_taken_back_is_the_input(seed: int) -> None:

@@ -160,6 +160,7 @@ def test_any_text_of_the_grammar_lands_where_it_says(
     assert disk.text(edit.path) == "".join(f"{x}\n" for x in edit.text_with(edit.lines))
 
 
+@pytest.mark.slow
 @settings(max_examples=20)
 @given(st.integers(0, 10**9), st.integers(0, 9), st.integers(0, 9))
 def test_what_is_written_again_has_so_many_lines(seed: int, least: int, more: int) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, get_args
 
+import pytest
+
 from tests.support.rehearsed import fresh_files, user
 from tests.support.strict_patch import apply_patch
 from tests.support.tables import each
@@ -60,6 +62,7 @@ def landing_of(
     return landing
 
 
+@pytest.mark.slow
 @each("size", [7])
 @each("tool", TOOLS)
 @each("form", get_args(PatchFormat))

@@ -53,6 +53,7 @@ def test_a_decided_hunk_keeps_little_and_can_be_undone(decide: str) -> None:
     assert sum(hunk.decidable or hunk.placeable for hunk in workspace.hunks) == HUNKS
 
 
+@pytest.mark.slow
 def test_who_only_looks_at_lines_keeps_what_was_done_to_them_as_bytes() -> None:
     place = disk(a="".join(LINES))
     place.land(f"*** Begin Patch\n*** Update File: a.txt\n{APART}*** End Patch\n")

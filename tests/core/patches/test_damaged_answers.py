@@ -134,6 +134,7 @@ ORDERS: dict[str, Callable[[list[Edit]], list[Edit]]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_a_damaged_answer_is_right_flagged_or_refused(damage: str, order: str) -> None:

@@ -113,6 +113,7 @@ def texts(scenario: Scenario, channel: Channel) -> str:
     return json.dumps({"input": scenario.patch}) if channel == "function" else scenario.patch
 
 
+@pytest.mark.slow
 @pytest.mark.case("A02", "I04")
 @pytest.mark.parametrize("kind", FORMATS)
 def test_a_cut_moves_nothing_that_is_painted(kind):

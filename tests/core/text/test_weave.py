@@ -46,6 +46,7 @@ class Text:
         assert self.weave.without((), self.text) == self.text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("most", [4, 64])
 def test_all_comes_off_in_any_order(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_MOST", most)

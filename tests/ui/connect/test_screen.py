@@ -125,6 +125,7 @@ async def seated(
         yield Seat(app, pilot, session)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", SIZES)
 async def test_from_a_key_to_what_answers_at_once(size: tuple[int, int]) -> None:
     port = Outside()

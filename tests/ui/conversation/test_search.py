@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from textual.pilot import Pilot
@@ -138,6 +139,7 @@ async def test_what_is_folded_is_found_and_unfolded(session: ScriptedSession) ->
         assert lit_rows(app) == ["▎ Then the eviction."]
 
 
+@pytest.mark.slow
 async def test_it_opens_from_the_prompt_and_from_the_editor(session: ScriptedSession) -> None:
     turns(session, 3)
     async with running(session, (90, 30)) as (app, pilot):

@@ -332,6 +332,7 @@ def test_of_what_is_cut_no_painted_word_goes_or_moves(kind: BlockKind) -> None:
         assert rows_of(view) == before, text[max(0, end - 30) : end]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("at_once", [True, False])
 @pytest.mark.parametrize("lost", [0, 3, 4_000])
 def test_what_was_cut_goes_on_in_its_rows(at_once: bool, lost: int) -> None:

@@ -139,6 +139,7 @@ KEYS = [
 ]
 
 
+@pytest.mark.slow
 async def test_keys() -> None:
     for keys, text, cursor in KEYS:
         async with desk(LINES) as d:

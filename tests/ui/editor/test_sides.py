@@ -91,6 +91,7 @@ async def test_one_again_is_that_of_the_user() -> None:
         assert app.bench.transcript.region
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [(80, 24), (96, 30), (40, 12)])
 async def test_where_two_do_not_fit_the_one_of_the_user_is_seen(size: tuple[int, int]) -> None:
     s = session()

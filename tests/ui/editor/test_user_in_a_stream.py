@@ -33,6 +33,7 @@ def stands(pair: SteppedPair, text: str) -> int:
     return pair.buffer.lines.index(text)
 
 
+@pytest.mark.slow
 @pytest.mark.case("G01")
 @pytest.mark.parametrize("wrap", [False, True], ids=["rows", "wrapped"])
 async def test_lines_typed_above_shift_the_hunk_and_nobodys_place(wrap: bool) -> None:
@@ -103,6 +104,7 @@ async def test_a_selection_stays_over_its_text() -> None:
         assert "new 1\n" in pair.sight().selected
 
 
+@pytest.mark.slow
 @pytest.mark.case("G03")
 @pytest.mark.parametrize(
     "where", ["behind the last one", "before the next one", "into the next one"]

@@ -138,6 +138,7 @@ async def test_letters_filter_and_escape_goes_back_step_by_step() -> None:
         assert s.seen
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("size", "over"), [(WIDE, False), (ROOMY, False), (NARROW, False), ((56, 20), True)]
 )

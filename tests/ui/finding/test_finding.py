@@ -210,6 +210,7 @@ async def test_the_editor_moves_along_and_esc_goes_back() -> None:
 FILES["long.py"] = "".join(f"def one_{number}():\n    pass\n" for number in range(3 * CHUNK))
 
 
+@pytest.mark.slow
 @each("keys, lit", [(["down", "down"], "one_2"), ([*"one_1", "down"], "one_10"), ([], "one_0")])
 async def test_the_symbol_that_a_key_lit_stays_lit_while_others_are_found(
     keys: list[str], lit: str, monkeypatch: pytest.MonkeyPatch

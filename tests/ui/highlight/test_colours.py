@@ -16,6 +16,7 @@ def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
     without_pauses(monkeypatch)
 
 
+@pytest.mark.slow
 @each("path", SAMPLES)
 def test_a_first_pass_is_the_stock_lexers(path: str) -> None:
     buffer = Buffer(path, SAMPLES[path] * 20)
@@ -43,6 +44,7 @@ def test_while_a_model_writes_only_repaints_colour_its_lines(
         assert colours.advance(line + 20, 1.0, line - 20) is not None
 
 
+@pytest.mark.slow
 @each("path", ["a.py", "a.yaml"])
 def test_what_is_typed_far_below_where_a_model_writes_has_its_own_colours(path: str) -> None:
     buffer = Buffer(path, SAMPLES[path] * 200)

@@ -127,6 +127,7 @@ def colours_by(lexer: type[Lexer], buffer: Buffer, patch: pytest.MonkeyPatch) ->
     return BufferColours(buffer)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lexer", UNFIT, ids=lambda lexer: lexer.__name__)
 def test_an_unfit_lexer_is_dropped_for_that_file(
     lexer: type[Lexer], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture

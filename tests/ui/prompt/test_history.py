@@ -98,6 +98,7 @@ class Editor:
         return None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("editor", "text", "said"),
     [

@@ -56,6 +56,7 @@ async def test_it_goes_as_one_and_undo_brings_it_back(keys: tuple[str, ...], lef
         assert prompt.whole == f"a{LINES}b"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lines", [9, 10, 99])
 async def test_undo_of_a_paste_of_lines(lines: int) -> None:
     """Ten and more ended the app."""

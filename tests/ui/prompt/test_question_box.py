@@ -40,6 +40,7 @@ async def test_who_types_answers_nothing_and_sees_where_it_waits() -> None:
         assert "in the workspace" not in row
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("key", "choice"), [("y", 0), ("s", 1), ("p", 2), ("n", 3), ("enter", 3), ("1", None)]
 )

@@ -101,6 +101,7 @@ async def test_the_turn_is_taken_back_from_here_too() -> None:
         assert session.asked[-1] == UndoTurn()
 
 
+@pytest.mark.slow
 async def test_editing_leads_to_the_editor_and_back_to_a_decision() -> None:
     async with reviewing() as (session, _, pilot):
         await pilot.press("n", "e")

@@ -76,6 +76,7 @@ async def test_where_nothing_was_tried_the_box_says_how_to() -> None:
         assert NONE_YET in [str(one.content) for one in app.screen.query(".pick Static")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [(80, 24), (120, 40)])
 async def test_a_prompt_tried_three_times_is_a_table_with_keys(size: tuple[int, int]) -> None:
     session = ScriptedSession()
@@ -129,6 +130,7 @@ async def test_one_looked_into_offers_the_hunks_that_it_has() -> None:
         await until(pilot, lambda: screen.box.border_subtitle == ways)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("keys", "lit"), [([], 2), (["down"], 1)])
 async def test_the_best_is_lit_at_the_end_where_no_key_lit_another(
     keys: list[str], lit: int
@@ -161,6 +163,7 @@ async def test_q_leaves_the_table_and_the_attempts_go_on() -> None:
         assert session.intents == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", ["0 x", "1 x", "500 x", "3 --models"])
 async def test_what_cannot_be_is_said_and_the_words_stay(words: str) -> None:
     session = ScriptedSession()

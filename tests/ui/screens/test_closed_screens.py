@@ -12,6 +12,7 @@ from tests.support.scripted_app import until
 from tui.ui.screens.workbench import Workbench
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key_or_command", ["f7", "f1", "ctrl+p", "/theme", "/status", "/diff"])
 async def test_nothing_holds_a_screen_that_was_closed(key_or_command: str) -> None:
     async with reviewing() as (_session, _, pilot):

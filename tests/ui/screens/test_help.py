@@ -64,6 +64,7 @@ async def test_a_key_that_comes_while_the_list_closes_is_not_lost(session: Scrip
         assert session.intents == [Switch("deep")]
 
 
+@pytest.mark.slow
 async def test_ways_out() -> None:
     async with running(ScriptedSession()) as (app, pilot):
         await press(pilot, *"draft")
@@ -104,6 +105,7 @@ async def test_keys_one_after_the_other() -> None:
         assert session.intents == [Verify(), Switch("deep")]
 
 
+@pytest.mark.slow
 async def test_the_users_keys_work_and_the_old_ones_do_not() -> None:
     keymap.use(
         {

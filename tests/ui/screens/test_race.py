@@ -110,6 +110,7 @@ async def test_a_side_is_looked_into_whole_and_single_hunks_of_it_are_kept() -> 
         assert app.screen.box.border_title == "2 · slow-1 · high"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("changed", "offers"),
     [

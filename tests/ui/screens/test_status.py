@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from textual.pilot import Pilot
 from textual.widgets import Static
 
@@ -127,6 +128,7 @@ async def test_it_begins_with_the_place_where_one_is(session: ScriptedSession) -
         assert shown(app).startswith("In the editor")
 
 
+@pytest.mark.slow
 async def test_what_is_typed_is_looked_for_and_esc_first_forgets_it() -> None:
     async with running(ScriptedSession(), (80, 24)) as (app, pilot):
         await pilot.press("f1", *"tests run")

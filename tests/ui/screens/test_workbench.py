@@ -400,6 +400,7 @@ def odd_file(session: ScriptedSession) -> None:
     session.scripted.dirty.add(ODD)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("set_up", "draft", "said"),
     [

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import pytest
 from textual.pilot import Pilot
 
 from tests.support.scripted_app import exercise, running
@@ -45,6 +46,7 @@ def shown(app: DuettoApp) -> str:
     return "\n".join(strip.text for strip in rows)
 
 
+@pytest.mark.slow
 async def test_moving_tries_a_theme_on_and_esc_brings_the_old_one_back() -> None:
     async with choosing() as (app, pilot, kept):
         assert isinstance(app.screen, ThemeChooser)

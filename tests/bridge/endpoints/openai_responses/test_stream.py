@@ -315,6 +315,7 @@ def check_audience(audience: Audience) -> None:
             assert isinstance(end["response"]["output"], list)
 
 
+@pytest.mark.slow
 @given(st.lists(EVENT | JSON, max_size=6), st.booleans())
 @settings(max_examples=25)
 def test_whatever_is_said_there_is_one_end(told: list[Any], interrupted: bool) -> None:
@@ -327,6 +328,7 @@ def test_whatever_is_said_there_is_one_end(told: list[Any], interrupted: bool) -
     check_audience(audience)
 
 
+@pytest.mark.slow
 @given(EVENT | JSON)
 @settings(max_examples=60)
 def test_any_whole_answer_is_an_end(body: Any) -> None:
