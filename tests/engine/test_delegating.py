@@ -529,15 +529,19 @@ async def stored(tmp_path: Path) -> AsyncIterator[tuple[World, StoreWriter]]:
     await asyncio.to_thread(store.close)
 
 
-async def test_after_a_kill_it_goes_on_and_nothing_is_asked_twice(
-    stored: tuple[World, StoreWriter], tmp_path: Path
-) -> None:
-    world, store = stored
+async def killed_at_work(world: World, store: StoreWriter, folder: Path) -> World:
+    """A start after a kill, which came when one had changed something and went on."""
     model = await delegated(world)
     model.patch(PATCH, "c1")
     model.complete()
     await wire_of(world).request(2)
-    other = await killed(world, store, tmp_path)
+    return await killed(world, store, folder)
+
+
+async def test_after_a_kill_it_goes_on_and_nothing_is_asked_twice(
+    stored: tuple[World, StoreWriter], tmp_path: Path
+) -> None:
+    other = await killed_at_work(*stored, tmp_path)
     assert (view(other).state, view(other).ended) == ("paused", "duetto ended while it worked")
     other.session.submit(intents.TendDelegate(1, "go"))
     await tend(other, "go")
@@ -699,6 +703,32 @@ async def test_what_is_taken_is_on_its_way_at_once(
     await settle()
     assert view(other).state == "home"
     assert [one.what for one in other.session.drain().troubles] == ["d1 is done and comes home"]
+    assert len(other.session.workspace.hunks) == 1
+    await other.session.close()
+
+
+async def test_one_that_goes_on_is_not_taken_before_it_knows_what_it_did(
+    stored: tuple[World, StoreWriter], tmp_path: Path
+) -> None:
+    other = await killed_at_work(*stored, tmp_path)
+    other.session.submit(intents.TendDelegate(1, "go"))
+    await tend(other, "take")
+    assert list(outputs(await wire_of(other).request(1))) == ["c1"]
+    assert [one.what for one in other.session.drain().troubles] == ["d1 still works"]
+    assert (view(other).state, other.session.workspace.hunks) == ("works", [])
+    await other.session.close()
+
+
+async def test_one_that_is_stopped_as_it_goes_on_keeps_what_it_had_changed(
+    stored: tuple[World, StoreWriter], tmp_path: Path
+) -> None:
+    other = await killed_at_work(*stored, tmp_path)
+    other.session.submit(intents.TendDelegate(1, "go"))
+    await tend(other, "stop")
+    assert view(other).ended == "stopped; /tasks take d1 brings in what it changed"
+    assert not other.lanes
+    await tend(other, "take")
+    assert view(other).state == "home"
     assert len(other.session.workspace.hunks) == 1
     await other.session.close()
 

@@ -286,7 +286,7 @@ class Delegates:
         if one.view.state == "done" and one.result is None:
             self._refuse(f"d{one.view.number} is done and comes home", "reject what it brings")
             return
-        if one.earlier is not None:
+        if one.earlier is not None and one.view.state != "works":
             one.earlier = None
             self._stopped(one)
         one.stops = True
@@ -302,8 +302,9 @@ class Delegates:
             one.is_taken = True
             one.goes_on.set()
             return
-        if one.result is None:
-            number, works = one.view.number, one.lane is not None
+        works = one.view.state == "works"
+        if one.result is None or (works and not one.asked):
+            number = one.view.number
             what = "still works" if works else "has nothing that could be taken"
             self._refuse(f"d{number} {what}", f"/tasks stop d{number} ends it" * works)
             return
