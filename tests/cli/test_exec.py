@@ -284,6 +284,7 @@ def test_a_wrong_number_of_attempts_is_a_sentence(
         (["--attempts", "3", "/race x"], "--attempts takes a prompt, not a command"),
         (["--attempts", "3", "/attempts 4 x"], "--attempts takes a prompt, not a command"),
         (["--attempts", "3", "/ask x"], "--attempts takes a prompt, not a command"),
+        (["--attempts", "3", "/tasks"], "--attempts takes a prompt, not a command"),
         (["--apply", "/race x"], "a race changes no files"),
         (["--role", "fast", "/delegate x"], "/delegate asks the deep model"),
     ],

@@ -588,7 +588,7 @@ def play_attempts(
     if count is not None:
         from tui.core.attempts import AttemptPlan, count_refusal
 
-        if not isinstance(asked, Prompt):
+        if not isinstance(asked, Prompt) or asked.text.split()[:1] in ([COMPACT], [TASKS]):
             why = "takes a prompt, not a command: duetto exec --attempts 5 PROMPT"
             raise UsageError(f"--attempts {why}")
         if problem := count_refusal(count):
