@@ -12,10 +12,12 @@ from tests.support.fakes import settle
 from tests.support.judged_runs import TESTS, Judge, changes, has, judged
 from tests.support.turns import notes
 from tui.core.programs import AS_THE_USER, CommandLine, Output, RunOptions, RunResult
-from tui.core.run_report import FailedTest, RunReport
+from tui.core.run_report import FailedTest, RunCounts, RunReport
 from tui.engine import intents, lane_session
 from tui.engine.attempt_judging import AttemptJudge
-from tui.engine.judging import THEY_MEET, JudgingPlaces
+from tui.engine.judging import THEY_MEET, JudgingPlaces, seen_alone
+from tui.engine.ports import VerifyCommand
+from tui.engine.verifier_plan import verdict_of
 
 
 @pytest.fixture(autouse=True)
@@ -192,6 +194,26 @@ async def test_who_is_judged_alone_and_meets_a_later_run_is_judged_once_more() -
 
     assert not await places.alone(run)
     assert met == [True, False]
+
+
+@pytest.mark.parametrize(("failed", "verdict"), [(1, "passed"), (4, "failed")])
+async def test_only_what_was_run_again_alone_is_mended(failed: int, verdict: str) -> None:
+    """A report names only so many of those that failed: the others were not looked at again."""
+    named = FailedTest("test_a", "a.py", id="a.py::test_a")
+    tests = VerifyCommand(
+        ("pytest",), "pyproject", part=lambda part: replace(tests, argv=("pytest", *part.named))
+    )
+    seen: list[CommandLine] = []
+
+    async def look(command: VerifyCommand) -> tuple[RunResult, RunReport]:
+        seen.append(command.argv)
+        return RunResult(0, 0.1), RunReport(counts=RunCounts(1, 0, 0))
+
+    said = RunResult(1, 0.1), RunReport((named,), counts=RunCounts(5, failed, 0))
+    run, report = await seen_alone(JudgingPlaces(2), tests, said, {}, look)
+    assert seen == [("pytest", "a.py")]
+    assert (verdict_of(run, report), report.counts) == (verdict, (6, failed - 1, 0))
+    assert run.status == (verdict == "failed")
 
 
 async def test_a_search_for_the_blame_and_the_tests_of_a_lane_do_not_meet() -> None:

@@ -198,19 +198,19 @@ async def seen_alone(
     second, told = await places.alone(lambda: look(small))
     names = {one.name for one in told.failed}
     failed = tuple(one for one in report.failed if one.name in names)
-    match verdict_of(second, told):
-        case "passed":
-            failed = ()
-        case "failed" if failed and failed != report.failed:
-            second = run
-        case _:
-            return said
+    verdict = verdict_of(second, told)
+    if verdict == "passed":
+        failed = ()
+    elif verdict != "failed" or failed in ((), report.failed):
+        return said
     places.one_by_one = True
     counts = report.counts
-    if counts is not None:
-        mended = len(report.failed) - len(failed) if failed else counts.failed
+    if counts is not None:  # those that the report does not name were not looked at again
+        named = min(len(report.failed) - len(failed), counts.failed)
+        mended = named if report.failed else counts.failed
         counts = counts._replace(passed=counts.passed + mended, failed=counts.failed - mended)
-    return second, replace(report, failed=failed, counts=counts)
+    stays = failed or (counts is not None and counts.failed)
+    return run if stays else second, replace(report, failed=failed, counts=counts)
 
 
 _WHOLE = (FailedTest("the tests"),)
