@@ -26,7 +26,7 @@ from tests.support.tables import each
 from tui.core.wire.address import AUTHORITY_VARIABLES, Address
 from tui.effects.wire.dial import dial
 from tui.effects.wire.link import ConnectionOptions
-from tui.errors import EndpointError, NoAnswer
+from tui.errors import EndpointError, KeyRefused, NoAnswer
 
 
 async def test_what_is_no_web_server_is_said_so() -> None:
@@ -254,6 +254,17 @@ async def test_a_pause_till_a_date_is_counted_from_now_where_the_server_has_no_c
             await connection.open()
         await connection.close()
     assert caught.value.retry_after_s == pytest.approx(600, abs=60)
+
+
+async def test_who_is_let_in_and_shut_out_at_once_for_the_key_hears_so() -> None:
+    async def refuse(socket: ServerConnection) -> None:
+        await socket.close(4401, "no such user")
+
+    async with serving(refuse) as url:
+        connection, _ = connection_to(url, key="sk-test")
+        with pytest.raises(KeyRefused, match=r"code 4401 \(no such user\): check the key"):
+            await connection.open()
+        await connection.close()
 
 
 async def test_a_redirect_is_not_followed() -> None:

@@ -22,7 +22,7 @@ from tui.core.wire.client.lane import LaneState
 from tui.core.wire.client.lanes import MAX_IN_FLIGHT
 from tui.core.wire.endpoint_facts import LEAST_AGE_S, Abilities, Capabilities, SocketView
 from tui.core.wire.events import Event, Incomplete
-from tui.core.wire.refusals import is_hopeless
+from tui.core.wire.refusals import KEY_CLOSES, is_hopeless
 from tui.effects.wire.dial import TransportChoice, dial
 from tui.effects.wire.frames import LoopShare
 from tui.effects.wire.link import (
@@ -33,7 +33,7 @@ from tui.effects.wire.link import (
     ReadsClock,
     Transport,
 )
-from tui.errors import DuettoError, EndpointError, WireError
+from tui.errors import DuettoError, EndpointError, KeyRefused, WireError
 
 MAX_WITH_MAIN = 4
 """Lanes of a link that has the main one."""
@@ -444,6 +444,9 @@ class Endpoint:
                 link = await asyncio.shield(self._dialling(lane))
                 if link.state == "closed":
                     # The server let us in and closed at once: to dial on would be a storm.
+                    if link.close_code in KEY_CLOSES:
+                        what = "check the key, or name another with --key-env"
+                        raise KeyRefused(f"{link.ended_why}: {what}.")
                     final = is_hopeless(link.close_code)
                     raise EndpointError(link.ended_why, transient=not final, final=final)
             elif lane.link is None:
