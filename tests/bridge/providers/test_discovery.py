@@ -95,6 +95,7 @@ WRONG: list[tuple[Any, int, str]] = [
     ((401, '{"error": "no sk-secret-key"}'), 401, "refused the key: check HOUSE_KEY."),
     ((403, '{"error": "no such key"}'), 403, "refused the key"),
     ((403, '{"error": "not here"}'), 403, "says HTTP 403: not here"),
+    ((403, '{"request_id": "r1"}'), 403, "answered HTTP 403: this is not about the key"),
     ((403, "<title>Corporate Proxy</title>"), 403, 'saying "Corporate Proxy": this is not about'),
     ((404, "404 page not found"), 404, "gives no list of its models (HTTP 404)"),
     ((500, "<html>"), 500, "gives no list of its models (HTTP 500)"),

@@ -290,15 +290,17 @@ def _checked(target: Target) -> Address:
 
 def _refused(host: str, fetched: Fetched, target: Target) -> Refused:
     """Why there is no list, in words."""
-    status = fetched.status
-    if status == 403 and not fetched.body.lstrip().startswith(b"{"):
-        return Refused(status, BLOCKED, blocked(host, excerpt(fetched.body)))
-    if status == 403 and not is_of_key(fetched.body.decode("utf-8", "replace")):
+    status, body = fetched.status, fetched.body
+    of_api = body.lstrip().startswith(b"{")
+    if status == 403 and not (of_api and is_of_key(body.decode("utf-8", "replace"))):
+        words = ""
         with contextlib.suppress(Broken, ValueError):
-            value = value_of(fetched.body)
+            value = value_of(body)
             words = error_in(value).message if isinstance(value, dict) else ""
+        if words:
             words = without_secrets(words, target.address)[:_MOST_CHARS]
             return Refused(status, "http_403", f"{host} says HTTP 403: {words}")
+        return Refused(status, BLOCKED, blocked(host, excerpt(body)))
     if status in (401, 403):
         variable = target.spec.key_env
         where = f"check {variable}" if variable else "name its variable in key_env"
