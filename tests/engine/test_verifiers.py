@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 
 from tests.engine.test_verification import lands, runs
-from tests.support.fakes import FakeRunner, World, settle
+from tests.support.fakes import FakeRunner, FakeShadow, World, settle
 from tests.support.stepped_rehearsal import SteppedRehearsal
 from tests.support.tables import each
 from tests.support.turns import begun, land
@@ -61,6 +61,8 @@ class Programs(FakeRunner):
         self.holds: dict[str, asyncio.Event] = {}
         self.ends: dict[Sequence[str], int] = {}
         """The status of a whole command, before that of its program."""
+        self.broken = b""
+        """A text with which all fails."""
 
     async def run(
         self, command: CommandLine, output: Output, deadline_s: float, how: RunOptions = AS_THE_USER
@@ -75,6 +77,9 @@ class Programs(FakeRunner):
             await super().run(command, output, deadline_s, how)
         finally:
             self.running.remove(name)
+        texts = how.shadow.texts if isinstance(how.shadow, FakeShadow) else {}
+        if self.broken and any(self.broken in (text or b"") for text in texts.values()):
+            return RunResult(1, 0.1)
         return RunResult(self.ends.get(tuple(command), self.status.get(name, 0)), 0.1)
 
 
@@ -231,6 +236,15 @@ async def test_what_failed_before_the_change_is_not_its_fault_and_no_success() -
     assert (first.report.failed, first.report.known) == ((), (BOOM,))
     await verify(world)
     assert runner.commands.count(("pytest", "test_cache.py")) == 1
+
+
+async def test_what_failed_without_a_name_in_a_part_says_nothing_of_the_whole() -> None:
+    """Such as a limit of coverage, under which each part is."""
+    world, runner = stand(verifier("pytest", "tests"))
+    runner.ends[("pytest", "cache.py")] = 1
+    runner.broken = b"x = 2"
+    assert await verify(world) == "failed"
+    assert runner.commands == [("pytest", "cache.py")] * 2 + [("pytest",)] * 2
 
 
 async def test_what_passed_in_this_session_needs_no_second_look_when_it_fails() -> None:

@@ -355,6 +355,8 @@ def _is_nameless(command: VerifyCommand, result: RunResult, report: RunReport) -
 
 
 def _key(command: VerifyCommand, one: FailedTest) -> Key:
-    """By which it is known again, wherever its lines are."""
+    """By which it is known again, wherever its lines are; without a name, by all that ran."""
+    if one in _WHOLE:
+        return one.name, str(command.argv)
     named = one.name, one.path
     return named if command.kind == "tests" else (*named, one.message)
