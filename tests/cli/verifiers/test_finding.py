@@ -422,6 +422,9 @@ def test_a_file_that_no_test_of_jest_or_vitest_reaches_is_not_red(made: Made, ou
         ({"justfile": "test:\n true\n"}, "", ""),
         ({"justfile": "test:\n true\n"}, "1..4\nok 1 - a\nok 2\n", "2 of 4 tests said nothing"),
         ({"justfile": "test:\n true\n"}, "ok 1 - a\nok 2 # SKIP\n1..2\n", ""),
+        ({"justfile": "test:\n true\n"}, "TAP version 14\n1..2\n", "2 of 2 tests said nothing"),
+        ({"justfile": "test:\n true\n"}, "counting\n1..10\n", ""),
+        ({"test_a.py": ITS_OWN}, "1..10\n.\nRan 1 test in 0.1s\n\nOK\n", ""),
         ({"justfile": "test:\n true\n"}, "ok 1 - a\n1..1\nok 1 - b\n1..1\n", ""),
         (
             {"justfile": "test:\n true\n"},
