@@ -20,10 +20,11 @@ from tests.support.stepped_rehearsal import SteppedRehearsal
 from tests.support.turns import update
 from tui.cli import practice
 from tui.cli.exec import ExecTurn, asked_of, list_tasks
-from tui.cli.exec_reports import JsonReport, TextReport
+from tui.cli.exec_reports import DelegateStates, JsonReport, TextReport
 from tui.core.session_record import KeptDelegate, LeftDelegate
 from tui.core.wire import events
 from tui.engine.intents import Delegate
+from tui.engine.notices import DelegateView
 from tui.engine.ports import Caps, SessionArchive
 from tui.engine.session import SessionOptions
 from tui.errors import UsageError
@@ -192,6 +193,15 @@ async def test_one_that_is_stopped_waits_no_more() -> None:
     code, told = await run.ends()
     assert code == 0
     assert of(told, "delegate")[-1]["message"] == "stopped: what it changed is gone"
+
+
+@pytest.mark.parametrize("ended", ["stopped", "ended by an internal error"])
+async def test_only_what_one_had_changed_is_said_to_be_gone(ended: str) -> None:
+    world = World({"a.py": "x\n"})
+    states = DelegateStates(world.session)
+    stopped = DelegateView(1, "make it one", "slow-1", 0.0, "stopped", ended=ended)
+    world.session.status.delegates = [stopped]
+    assert [*states.new()] == [(stopped, ended)]
 
 
 async def test_one_that_is_not_there_is_refused() -> None:

@@ -143,7 +143,8 @@ class DelegateStates:
             self._told[one.number] = one.state
             waits, kept_as = one.state in ("failed", "paused"), self._session.stored_as
             step = go_on_words(kept_as, one.number) if kept_as else ""
-            ended = "stopped: what it changed is gone" if one.state == "stopped" else one.ended
+            lost = one.ended.startswith("stopped;")  # nobody can take it here
+            ended = "stopped: what it changed is gone" if lost else one.ended
             yield one, "; ".join(filter(None, (ended or one.state, step * waits)))
 
 
