@@ -406,6 +406,32 @@ async def test_edits_that_were_saved_behind_the_last_request_are_told_after_a_re
     assert again.changes.edits == ()
 
 
+async def test_lines_that_were_attached_are_the_same_lines_behind_a_resume(tmp_path: Path) -> None:
+    """Also behind a second one, before which nobody looked at them."""
+    store = StoreWriter(tmp_path / "data", time.monotonic)
+    world = World({"a.py": "".join(f"line {n}\n" for n in range(1, 9))})
+    world.ports.store = lambda: store
+    await world.runs()
+    (await begun(world, "look at @a.py:4-5")).answers("done")
+    await settled()
+    world.session.workspace.edit("a.py", (0, 0), (0, 0), "new\nnew\n")
+    world.session.submit(intents.SaveFile("a.py"))
+    await settled()
+    stored = await closed(world, store, tmp_path)
+    assert (stored.attached.parts, stored.attached.lines) == ((("a.py", 4, 5, 1),), ((6, 7),))
+    again = StoreWriter(tmp_path / "data", time.monotonic, resumed=(stored.line.id, stored.seq))
+    options = SessionOptions(resumed=Resumption(stored, {}.get))
+    world = World(world.files.data, options=options)
+    world.ports.store = lambda: again
+    await world.runs()
+    stored = await closed(world, again, tmp_path)
+    other = World(world.files.data, options=SessionOptions(resumed=Resumption(stored, {}.get)))
+    await other.runs()
+    (await begun(other, "and now")).answers("done")
+    (file,) = file_blocks("\n".join(texts(other.wire.requests[-1])))
+    assert (file.attributes["from"], file.text) == ("6", "line 4\nline 5")
+
+
 @pytest.mark.parametrize("is_fork", [False, True])
 async def test_what_is_attached_pinned_and_left_out_outlives_a_resume(
     tmp_path: Path, is_fork: bool

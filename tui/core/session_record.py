@@ -422,6 +422,8 @@ class AllAttached(Struct, frozen=True, array_like=True):
     """Open files, and other parts, that are not sent."""
     untold: tuple[str, ...] = ()
     """What is to be said of pinned words, and was not sent yet."""
+    lines: tuple[tuple[int, int], ...] = ()
+    """Where the lines of each part are by now; a part is called by those that were named."""
 
 
 class AllEfforts(Struct, frozen=True, array_like=True):

@@ -77,6 +77,8 @@ class Attachments:
         """Each with the turn that named it."""
         self._marks: dict[Attached, tuple[Buffer, Mark, Mark]] = {}
         """Where lines begin and end that were attached, for they move with their text."""
+        self._moved: dict[Attached, tuple[int, int]] = {}
+        """Where they were at the end of an earlier start."""
         self._made: list[str] = []
         self._outline: tuple[tuple[int, int], list[Symbol]] | None = None
         """Of which text, and its symbols."""
@@ -112,6 +114,7 @@ class Attachments:
             tuple(self.pins),
             tuple(sorted(self.dropped)),
             tuple(one for one in self._made if not one.startswith(MADE_FOR_PROMPT)),
+            tuple(self._now(one).lines or (0, 0) for one in self._parts),
         )
 
     def bring_back(self, kept: AllAttached) -> None:
@@ -120,6 +123,8 @@ class Attachments:
             Attached(path, (first, last) if first else None): turn
             for path, first, last, turn in kept.parts
         }
+        moved = zip(self._parts, kept.lines, strict=False)  # older sessions have none of these
+        self._moved = {one: lines for one, lines in moved if one.lines is not None}
         self.pins, self.dropped, self._made = [*kept.pins], {*kept.dropped}, [*kept.untold]
 
     def begin_as(self, other: Attachments) -> None:
@@ -173,9 +178,10 @@ class Attachments:
 
     def _now(self, part: Attached) -> Attached:
         """The same with its lines as they are now: they move with their text."""
-        lines, buffer = part.lines, self._open_files.workspace.buffers.get(part.path)
+        lines = self._moved.get(part, part.lines)
+        buffer = self._open_files.workspace.buffers.get(part.path)
         if lines is None or buffer is None:
-            return part
+            return Attached(part.path, lines)
         known = self._marks.get(part)
         if known is None or known[0] is not buffer:
             end = min(lines[1], buffer.line_count) - 1
@@ -187,6 +193,7 @@ class Attachments:
 
     def _unmark(self, part: Attached) -> None:
         """Let its lines move no more: they are those that it is called by."""
+        self._moved.pop(part, None)
         if known := self._marks.pop(part, None):
             known[0].release(*known[1:])
 
