@@ -63,9 +63,16 @@ async def test_it_is_said_who_has_the_keys_and_escape_leads_to_the_prompt() -> N
         assert said.strip() == "editor has the keys · Esc to write"
         said = "".join(words for words, _ in box._hint.pieces(32))
         assert said.strip() == "editor · Esc to write"
+        session.status.compacting = True  # which Esc stops first
+        said = "".join(words for words, _ in box._hint.pieces(60))
+        assert "Esc" not in said
+        session.status.compacting = False
         await pilot.press("escape")
         assert app.focused is box.prompt
         assert "send" in "".join(words for words, _ in box._hint.pieces(60))
+        session.status.compacting, session.status.running = True, "pytest"
+        said = "".join(words for words, _ in box._hint.pieces(60))
+        assert "Esc stops the summary" in said
 
 
 @pytest.mark.parametrize(

@@ -177,7 +177,7 @@ class Hint(Bar):
     def _way_back(self, away: str) -> str:
         """How to write in the prompt again."""
         status = self._session.status
-        if status.busy or status.running or status.deciding:
+        if status.busy or status.running or status.deciding or status.compacting:
             key = shown("prompt", "conversation") if away == "conversation" else shown("next_pane")
             return f"{key} to write"
         if away == _SEARCH:
@@ -281,6 +281,8 @@ class Hint(Bar):
         prompt, status = self._prompt, self._session.status
         if status.deciding:
             return f"{status.deciding} · Esc stops"
+        if status.compacting:
+            return "Esc stops the summary"
         if status.running:
             return "Esc stops what runs"
         if status.can_continue:

@@ -225,7 +225,7 @@ class TurnActions:
         return status.busy or status.retry_s is not None
 
     def interrupt(self) -> None:
-        """Stop first, always; else deciding, or a running command; else close what is open."""
+        """Stop first, always; else deciding, a summary, or a command; else close what is open."""
         status = self._session.status
         now_s, did = self._session.now(), True
         if self.stoppable:
