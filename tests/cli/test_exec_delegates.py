@@ -12,16 +12,18 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
+from msgspec.structs import replace
 
 from tests.engine.test_budget import spending
 from tests.support.fakes import World
 from tests.support.judged_runs import judged
 from tests.support.stepped_rehearsal import SteppedRehearsal
+from tests.support.stored_sessions import resumed, stored
 from tests.support.turns import update
 from tui.cli import practice
 from tui.cli.exec import ExecTurn, asked_of, list_tasks
 from tui.cli.exec_reports import DelegateStates, JsonReport, TextReport
-from tui.core.session_record import KeptDelegate, LeftDelegate
+from tui.core.session_record import AllDelegates, KeptDelegate, LeftDelegate
 from tui.core.wire import events
 from tui.engine.intents import Delegate
 from tui.engine.notices import DelegateView
@@ -245,6 +247,20 @@ async def test_what_waits_in_sessions_of_the_folder_is_listed_with_the_way_on() 
         ("s1", 2, "paused"),
         ("s2", 1, "done"),
     ]
+
+
+@pytest.mark.parametrize("is_fork", [False, True])
+async def test_what_waits_in_the_session_that_goes_on_is_listed_too(is_fork: bool) -> None:
+    kept = stored(World({"a.py": "x\n"}))
+    waits = AllDelegates((KeptDelegate(4, "make it two", "deep"),))
+    world = await resumed(World({"a.py": "x\n"}), replace(kept, delegates=waits), is_fork=is_fork)
+    world.ports.archive = lambda: cast("SessionArchive", LeftHere())
+    out, err = io.StringIO(), io.StringIO()
+    await list_tasks(world.session, TextReport(world.session, out, err))
+    said = out.getvalue().splitlines()
+    own = f'd4  make it two: duetto exec --resume {kept.line.id} "/tasks go d4" goes on with it'
+    assert (own in said, len(said)) == (not is_fork, 2 if is_fork else 3)
+    await world.session.close()
 
 
 def test_without_words_nothing_could_be_delegated() -> None:

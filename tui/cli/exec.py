@@ -33,6 +33,7 @@ from tui.core.conversation import Block, BlockKind
 from tui.core.document.hunk import PLACED, Decision, Hunk, Stage
 from tui.core.files import is_image_name
 from tui.core.inert_text import PROSE, inert
+from tui.core.session_record import LeftDelegate
 from tui.engine.auto_effort import AutoEffort
 from tui.engine.intents import (
     Accept,
@@ -380,10 +381,15 @@ async def _compact(session: Session, words: str) -> int:
 
 async def list_tasks(session: Session, report: TextReport | JsonReport) -> int:
     """Say what is delegated and waits: in this session, and in others of the folder."""
-    archive = session.services.ports.archive
+    archive, again = session.services.ports.archive, session.options.resumed
+    left: list[LeftDelegate] = []
+    if again is not None and not again.is_fork:
+        name = again.stored.line.id
+        left = [LeftDelegate(name, o.number, o.prompt, o.done) for o in again.stored.delegates.of]
     if archive is not None:
         with contextlib.suppress(StoreRefused):  # nothing is kept
-            session.status.left = await archive().left(session.services.ports.files.root)
+            left += await archive().left(session.services.ports.files.root)
+    session.status.left = left
     report.tasks()
     return EXIT_OK
 
