@@ -34,6 +34,14 @@ def test_text_behind_the_last_message_is_kept() -> None:
     assert parser.stray == b"Bad gateway\nTry\n"
 
 
+def test_text_before_an_object_is_not_behind_the_last_message() -> None:
+    parser = SseParser()
+    parser.feed(b"model is loading\n")
+    assert parser.astray
+    assert parser.feed(b'{"a": 1}\n') == [Message("", b'{"a": 1}')]
+    assert not parser.astray
+
+
 @given(
     st.lists(st.tuples(st.sampled_from([b"", b"e1"]), st.lists(LINE, min_size=1)), min_size=1),
     ENDING,

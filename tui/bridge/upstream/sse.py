@@ -118,7 +118,7 @@ class SseParser:
             del line[: len(_BOM)]
         self._first = False
         if line.startswith(b"{"):
-            messages.append(Message("", line))
+            self._told(Message("", line), messages)
         elif line.startswith(b"data:"):
             del line[: 6 if line[5:6] == b" " else 5]
             self._add(line, messages)
@@ -141,7 +141,7 @@ class SseParser:
             self._add(value, messages)
         elif line.startswith(b"{"):
             # an error of a gateway that did not see to it that these are events
-            messages.append(Message("", line))
+            self._told(Message("", line), messages)
         elif name == b"event":
             self._event = value.removeprefix(b" ")[:_MOST_NAME_BYTES]
         elif name not in _SILENT:
@@ -168,12 +168,15 @@ class SseParser:
             else (value if isinstance(value, bytearray) else bytearray(value))
         )
 
+    def _told(self, message: Message, messages: list[Message]) -> None:
+        messages.append(message)
+        self.stray = b""
+
     def _dispatch(self, messages: list[Message]) -> None:
         if self._data or self._long is not None:
             event = self._event.decode("utf-8", "replace")
             data = b"\n".join(self._data) if self._long is None else self._long
-            messages.append(Message(event, data))
-            self.stray = b""
+            self._told(Message(event, data), messages)
         self._event, self._data, self._data_bytes, self._long = b"", [], 0, None
 
 
