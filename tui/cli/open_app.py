@@ -535,9 +535,11 @@ async def _run(
     app.leaving.on_forced = last_words.keep
 
     def last() -> None:
-        app.leaving.give_terminal_back()
-        last_words.keep()
-        last_words.say()
+        try:
+            app.leaving.give_terminal_back()
+        finally:
+            last_words.keep()
+            last_words.say()
 
     app.leaving.on_begun = partial(process.end_in_time, last=last)
     try:

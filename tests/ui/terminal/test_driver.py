@@ -246,7 +246,10 @@ async def test_a_stuck_terminal_is_given_back_all_the_same(
         driver.write("x" * waiting)
         driver.flush()
         assert driver.behind
+        painted: list[str] = []
+        driver.when_taken(lambda: painted.append("a frame"))
         driver.stop_application_mode()
+        assert not painted
         await asyncio.sleep(0.1)  # it reads again when nobody is there any more
         assert not any(on for mode, on in modes(written(master)).items() if mode not in (7, 25))
         driver.suspend_application_mode()

@@ -101,8 +101,10 @@ class OutputPipe:
     def finish(self, deadline_s: float, last: str = "") -> None:
         """Write the rest and ``last``, waiting so many seconds at most; then nothing is queued.
 
-        What the terminal has not taken by then is dropped, wherever it waits; ``last`` is not.
+        What the terminal has not taken by then is dropped, wherever it waits; ``last`` is not. No
+        frame that waited for room is painted: the terminal is no longer ours, nor the thread, maybe.
         """
+        self.on_drained, self._missed = None, False
         self.write(last, must=True)
         self._drain(deadline_s)
         if self._waiting and not self.gone:
@@ -113,7 +115,6 @@ class OutputPipe:
         self._waiting.clear()
         self._marks.clear()
         self._written = self._taken
-        self._missed = False
         self._listen(False)
 
     def _drain(self, deadline_s: float) -> None:
