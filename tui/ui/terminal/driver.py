@@ -101,8 +101,8 @@ class OutputPipe:
     def finish(self, deadline_s: float, last: str = "") -> None:
         """Write the rest and ``last``, waiting so many seconds at most; then nothing is queued.
 
-        What the terminal has not taken by then is dropped, wherever it waits; ``last`` is not. No
-        frame that waited for room is painted: the terminal is no longer ours, nor the thread, maybe.
+        What the terminal has not taken by then is dropped, wherever it waits; ``last`` is not. A
+        frame that waited for room is not painted: the terminal is no longer ours, nor the thread.
         """
         self.on_drained, self._missed = None, False
         self.write(last, must=True)
