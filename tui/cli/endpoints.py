@@ -183,7 +183,6 @@ def declared(name: str, sources: Sources) -> Declared:
     """One endpoint. Raises UsageError, SettingsError (a provider's file) or EndpointError."""
     from tui.bridge.endpoints import kinds
     from tui.bridge.endpoints.base import EndpointSpec
-    from tui.bridge.providers import provider_files
 
     table = sources.table(name)
     origin = "--endpoint" if name in sources.flagged else f"[endpoints.{name}] url"
@@ -195,8 +194,11 @@ def declared(name: str, sources: Sources) -> Declared:
     spec = msgspec.structs.replace(base, **_said(table, base))
     if wrong := kinds.unknown(spec.kind):
         raise UsageError(f"[endpoints.{name}] kind: {wrong}")
-    if (wrong_option := provider_files.wrong_options(spec.kind, table.options)) is not None:
-        raise UsageError(f"[endpoints.{name}.options] {wrong_option[0][-1]} {wrong_option[1]}")
+    if table.options:
+        from tui.bridge.providers import provider_files  # loads what speaks to all providers
+
+        if (wrong_option := provider_files.wrong_options(spec.kind, table.options)) is not None:
+            raise UsageError(f"[endpoints.{name}.options] {wrong_option[0][-1]} {wrong_option[1]}")
     if table.model and spec.kind != "local":
         raise UsageError(
             f"[endpoints.{name}] model is the file of a model on this machine: name this server's "
