@@ -181,7 +181,7 @@ async def test_old_problems_are_not_new_where_the_linter_did_not_end_before() ->
 
 
 async def test_who_is_judged_alone_and_meets_a_later_run_is_judged_once_more() -> None:
-    """Such as one on the screen, which waits for nobody."""
+    """Such as a run of the screen, which begins at once."""
     places = JudgingPlaces(2)
     met: list[bool] = []
 

@@ -79,7 +79,7 @@ async def test_who_stops_the_look_at_what_failed_before_leaves_no_card_open() ->
 
 @pytest.mark.parametrize("line", [0, 2])
 async def test_tests_without_names_are_one_test_that_failed_before_or_did_not(line: int) -> None:
-    """Such as a recipe of make: whoever broke it, its output names nobody."""
+    """Such as a recipe of make, whose output names no test."""
     world, judge = judged(9, lambda files: ["1"] if has(files, 2) or "old" in files else [])
     assert world.verify is not None
     world.verify = replace(world.verify, reader=None, part=None)

@@ -407,7 +407,7 @@ async def test_edits_that_were_saved_behind_the_last_request_are_told_after_a_re
 
 
 async def test_lines_that_were_attached_are_the_same_lines_behind_a_resume(tmp_path: Path) -> None:
-    """Also behind a second one, before which nobody looked at them."""
+    """Also behind a second resume, before which the lines were not sent again."""
     store = StoreWriter(tmp_path / "data", time.monotonic)
     world = World({"a.py": "".join(f"line {n}\n" for n in range(1, 9))})
     world.ports.store = lambda: store

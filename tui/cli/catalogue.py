@@ -344,7 +344,7 @@ def _merged(old: ResolvedModels, new: ResolvedModels) -> ResolvedModels:
 
 
 KNOCK_S = 0.5
-"""A port of this machine that has not taken a connection by then has nobody behind it."""
+"""A port of this machine that has not taken a connection by then has no server behind it."""
 LIST_S = 2.0
 """A server on this machine that has not named its models by then is not waited for."""
 SERVERS = ("ollama", "lmstudio", "llamacpp", "vllm")
@@ -439,7 +439,7 @@ def _distant(
 async def _server(
     name: str, one: ProviderFacts, environment: Mapping[str, str], tell: Tell
 ) -> ModelSource | None:
-    """A server at the port that it chooses by itself; None: there is none that could answer."""
+    """A server at the port that it chooses by itself; None where no such server could answer."""
     where = f"127.0.0.1:{one.port}"
     if not await asyncio.to_thread(_listens, one.port or 0):
         if name not in SERVERS:

@@ -514,7 +514,7 @@ class ExecTurn:
         self._woken.set()
 
     def _take(self) -> None:
-        """Report what changed; questions get the safe answer: nobody is there to ask."""
+        """Report what changed; questions get the safe answer, as there is no user to ask."""
         self._tell(self._session.drain())
         self._report.frame()
         for session in dict.fromkeys((self._session, self._seen)):
@@ -662,7 +662,7 @@ class AttemptsTurn:
         self._take()
 
     def _take(self) -> None:
-        """Say what went wrong; questions get the safe answer: nobody is there to ask."""
+        """Say what went wrong; questions get the safe answer, as there is no user to ask."""
         for trouble in self._session.drain().troubles:
             self._tell(trouble)
         for ask in list(self._session.status.asks):

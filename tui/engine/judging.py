@@ -214,7 +214,7 @@ async def seen_alone(
 
 
 _WHOLE = (FailedTest("the tests"),)
-"""What failed where nobody says what did."""
+"""What failed where the output names no test."""
 _LONGEST_S = 60.0
 """A run that took longer is not run again where it cannot be run in part."""
 Key = tuple[str, ...]
@@ -349,7 +349,7 @@ def run_again(
 
 
 def _is_nameless(command: VerifyCommand, result: RunResult, report: RunReport) -> bool:
-    """Whether the tests failed, and nobody says which, nor how many."""
+    """Whether the tests failed without saying which, or how many."""
     told = report.failed or (report.counts is not None and report.counts.failed)
     return command.kind == "tests" and not told and verdict_of(result, report) == "failed"
 

@@ -214,7 +214,7 @@ def _readable(item: Item) -> Item:
 
 
 def _counted(usage: object) -> object:
-    """A count as clients take it; None: it is none, or its numbers are."""
+    """The usage as clients take it; None where it, or one of its numbers, is not a count."""
     known = usage_of({"usage": usage})
     if known is None or not isinstance(usage, dict):
         return None
@@ -291,7 +291,7 @@ class ResponsesReader:
         self._counts = False
         """The server numbers its events."""
         self._torn = ""
-        """Why nobody could run a call, in words."""
+        """Why a call cannot be run, in words."""
 
     def hear(self, message: Message) -> None:
         """Take one server-sent message; what cannot be read is skipped."""
