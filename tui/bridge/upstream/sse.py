@@ -67,7 +67,7 @@ class SseParser:
     def astray(self) -> bool:
         """What came behind the last message is text, and no event: a gateway's error, say.
 
-        A line of an unknown field may still belong to an event, unless its name is that of an error.
+        A line of an unknown field may belong to an event, unless its name is that of an error.
         """
         if not (self.stray or self._line):
             return False
